@@ -21,7 +21,8 @@
 
 /*
  * Truncate a regular file that existed before, and make it accessible only to
- * its owner.  Refuse a file of another user.
+ * its owner.  Refuse a regular file of another user.  Leave any other file, for
+ * example a device, as it is.
  */
 static bool
 take_over(int fd)

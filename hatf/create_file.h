@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* create_file.h - report, with errno, that a file could not be opened */
+/* create_file.h - report that a file could not be created or opened */
 #ifndef HATF_CREATE_FILE_H
 #define HATF_CREATE_FILE_H
 

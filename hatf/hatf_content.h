@@ -35,7 +35,11 @@ enum hatf_status {
 	HATF_END = 1, /* the stream ended after a complete record */
 	/* the trace ends inside a record or inside compressed data */
 	HATF_TRUNCATED = 2,
-	HATF_BAD_TAG = 3, /* the tag byte of a record is above 11 */
+	/*
+	 * a record has a tag that its format does not have: in HATF, a tag byte
+	 * above 11; in XML, an unknown element
+	 */
+	HATF_BAD_TAG = 3,
 	/*
 	 * a metadata record has an op, field, width or interpretation that does
 	 * not exist, or a width, interpretation or default that the field must
@@ -45,9 +49,10 @@ enum hatf_status {
 	HATF_BAD_COMPRESSION = 5, /* the compressed data is damaged */
 	HATF_NOT_HATF = 6,	  /* the file is in no known format, or empty */
 	/*
-	 * all records are complete, but the trace has a header ("HATF 1.0"
-	 * comment) and lacks the trailer ("HATF end" comment), so the end of
-	 * the trace may be missing
+	 * all records are complete, but the end of the trace may be missing:
+	 * the trace has a header ("HATF 1.0" comment) and lacks the trailer
+	 * ("HATF end" comment), or it lacks the mark that ends a trace in the
+	 * format of another system
 	 */
 	HATF_NO_TRAILER = 7,
 	HATF_IO = 8, /* a system call failed: see sys_errno */
@@ -85,8 +90,8 @@ enum hatf_status {
 	 */
 	HATF_NOT_READ = 19,
 	/*
-	 * an option has an impossible value: 'field' names the option; or a
-	 * call came too late (hatf_events.h)
+	 * an option has an impossible value: 'field' names the option; or the
+	 * state of the object does not allow the call (hatf_events.h)
 	 */
 	HATF_BAD_OPTION = 20,
 };
@@ -101,12 +106,12 @@ struct hatf_error {
 	int sys_errno;	 /* errno for HATF_IO, else 0 */
 	uint64_t offset; /* offset of the invalid record, in bytes */
 	/*
-	 * how many bytes of the file, compressed or not, had been read when the
-	 * error occurred; 0 if unknown
+	 * how many bytes of the file, compressed or not, a reader had read or a
+	 * writer had written when the error occurred; 0 if unknown
 	 */
 	uint64_t file_offset;
 	uint64_t record; /* number of data records before the invalid record */
-	/* Line in a text format, from 1; 0: the format has no lines. */
+	/* Line in a text format that is read, from 1; else 0. */
 	uint64_t line;
 	/*
 	 * the invalid part, as FORMAT.md, FORMATS.md or RINGS.md names it; for
@@ -114,9 +119,9 @@ struct hatf_error {
 	 */
 	const char *field;
 	/*
-	 * Compression of the file: "gzip", "zstd", "lz4", or NULL; static.  If
-	 * it is not NULL, 'offset' is an offset into the uncompressed stream,
-	 * not into the file.
+	 * Compression of the file that is read: "gzip", "zstd", "lz4", or NULL;
+	 * static.  If it is not NULL, 'offset' is an offset into the
+	 * uncompressed stream, not into the file.
 	 */
 	const char *compression;
 	uint64_t reserved[2]; /* always 0 */
@@ -265,10 +270,10 @@ struct hatf_attr_item {
 };
 
 /*
- * Return the next item of attribute bytes.  At first, '*next' must point to the
- * first attribute byte; 'end' is one past the last attribute byte.  Return
- * false if there is no further item; '*next' is then 'end', or points to
- * malformed bytes.
+ * Store the next item of attribute bytes, and advance '*next' past this item.
+ * At first, '*next' must point to the first attribute byte; 'end' is one past
+ * the last attribute byte.  Return false and store nothing if there is no
+ * further item; '*next' is then 'end', or points to malformed bytes.
  */
 HATF_API bool hatf_attr_next(const uint8_t **next, const uint8_t *end,
 			     struct hatf_attr_item *item_ret);
@@ -292,12 +297,12 @@ HATF_API bool hatf_attr_put(uint8_t *buf, size_t cap, size_t *used,
  *
  * A 'struct hatf_stacks' serves a writer or a reader.  For a writer, a frame or
  * stack gets its id when it is first added.  For a reader, the ids are those of
- * the trace.  The struct takes memory for each distinct frame and stack, up to
- * these limits:
+ * the trace.  The struct takes memory for each frame and stack that has an id,
+ * up to these limits:
  */
 #define HATF_FRAMES_MAX ((uint32_t)1 << 22)
 #define HATF_STACKS_MAX ((uint32_t)1 << 24)
-/* Limit of the bytes of all names together. */
+/* Limit of the bytes of all distinct names together, with their NULs. */
 #define HATF_FRAME_TEXTS_MAX ((uint64_t)1 << 28)
 
 /*
@@ -381,13 +386,13 @@ HATF_API size_t hatf_stacks_next(struct hatf_stacks *stacks, char *buf,
 /*
  * For reading: remember the definition that a record contains.  Only comments
  * that define a frame, a stack or an object have an effect.  Errors:
- * HATF_BAD_COMMENT (in the definition of a frame or stack, a number is missing
- * or malformed, the id is 0 or has another definition, or a parent or frame is
- * not defined), HATF_LIMIT, HATF_NO_MEMORY.  A malformed definition of an
- * object is ignored.  In case of an error, the record is ignored; 'field' of
- * the error is the invalid key or NULL, and 'offset' is the offset of the
- * record.  The caller may continue, for example when it reads only a part of a
- * trace.
+ * HATF_BAD_COMMENT (in the definition of a frame or stack, a number is
+ * malformed, the id is missing or has another definition, the frame of a stack
+ * is missing, or a parent or frame is not defined), HATF_LIMIT, HATF_NO_MEMORY.
+ * A malformed definition of an object is ignored, and so is one that exceeds a
+ * limit.  After HATF_BAD_COMMENT, the record has no effect, and 'field' of the
+ * error is the invalid key.  'offset' is the offset of the record.  The caller
+ * may continue, for example when it reads only a part of a trace.
  */
 HATF_API enum hatf_status hatf_stacks_note(struct hatf_stacks *stacks,
 					   const struct hatf_record *rec,
@@ -413,7 +418,7 @@ HATF_API bool hatf_stacks_get_frame(const struct hatf_stacks *stacks,
 				    uint64_t id, struct hatf_frame *frame_ret);
 
 /*
- * hatf_stacks_count() returns how many stacks are defined so far,
+ * hatf_stacks_count() returns how many stacks were added or defined so far,
  * hatf_stacks_frame_count() how many frames.
  */
 HATF_API uint64_t hatf_stacks_count(const struct hatf_stacks *stacks);

@@ -47,20 +47,25 @@ enum hatf_violation {
 	HATF_VIOLATION_FREE_UNKNOWN = 2,
 	/* Realloc of an address where no block is live. */
 	HATF_VIOLATION_REALLOC_UNKNOWN = 3,
-	/* the time of the event is earlier than that of the event before it */
+	/*
+	 * the time of a record is earlier than that of the record before it;
+	 * comments have no time
+	 */
 	HATF_VIOLATION_TIME = 4,
 	/*
-	 * the thread was created twice, was destroyed without having been
-	 * created, or has an event although it does not exist
+	 * the thread was created twice, or was destroyed or has an event
+	 * although it does not exist
 	 */
 	HATF_VIOLATION_THREAD = 5,
 	/*
-	 * the heap was created twice, was destroyed without having been
-	 * created, or has an event although it does not exist
+	 * the heap was created twice, or was destroyed or has an event although
+	 * it does not exist; or heap 0 of a trace of ours was destroyed
 	 */
 	HATF_VIOLATION_HEAP = 6,
 	/*
-	 * the alloc and free that a realloc announced do not match the realloc
+	 * an alloc or free that a realloc announced does not match the realloc
+	 * or is missing, or the addresses of a realloc do not fit its tag
+	 * (FORMAT "Realloc")
 	 */
 	HATF_VIOLATION_PAIRING = 7,
 };
@@ -71,8 +76,8 @@ HATF_API const char *hatf_violation_text(enum hatf_violation violation);
 struct hatf_event {
 	enum hatf_event_kind kind;
 	/*
-	 * the first violation that was found in the event, or in the records
-	 * that the realloc before this event announced
+	 * a violation by the event, or by the records that the realloc before
+	 * this event announced; if there are several, one of them
 	 */
 	enum hatf_violation violation;
 	uint8_t tag; /* tag of the event's first record */
@@ -80,8 +85,8 @@ struct hatf_event {
 	 * The event frees or reallocates a block that a forked child inherited
 	 * from its parent, or that the process allocated before its trace
 	 * began.  'object', 'birth_time' and 'birth_event' are then 0, unless
-	 * an earlier realloc has made the block known.  'old_size' is 0 if the
-	 * parent's trace has not been read.
+	 * the event is a realloc that makes the block an object of this trace.
+	 * 'old_size' is 0 if the parent's trace has not been read.
 	 */
 	bool inherited;
 	/*
@@ -98,7 +103,7 @@ struct hatf_event {
 	uint64_t record; /* number of the event's first record, from 0 */
 	uint64_t offset; /* offset of the event's first record */
 	uint64_t time, thread, heap;
-	/* address of the new block; 0: the event made no block */
+	/* address of the block that an alloc or realloc returned; 0: none */
 	uint64_t address;
 	/* bytes that an alloc or realloc asked for, even if the call failed */
 	uint64_t size;
@@ -111,7 +116,10 @@ struct hatf_event {
 	 */
 	uint64_t object;
 	uint64_t birth_time; /* time at which the object was allocated */
-	/* number of the event that allocated the object */
+	/*
+	 * number of the event that allocated the object: how many allocs, frees
+	 * and reallocs came before it
+	 */
 	uint64_t birth_event;
 	/*
 	 * After hatf_events_number_blocks(): 'block' is the number of the block
@@ -126,8 +134,10 @@ struct hatf_events;
 /*
  * Make an event stage over 'reader', which stays the caller's and must be
  * closed after the stage.  The memory of the stage grows with the largest
- * number of live objects, and with the numbers of threads and heaps.  The
- * caller must not read from 'reader' directly.  Errors: HATF_NO_MEMORY.
+ * number of live objects, with the numbers of threads and heaps and, without
+ * the trace of the parent, with the number of inherited blocks that the process
+ * freed.  The caller must not read from 'reader' directly.  Errors:
+ * HATF_NO_MEMORY.
  */
 HATF_API enum hatf_status hatf_events_open(struct hatf_reader *reader,
 					   struct hatf_events **events_ret);
@@ -142,14 +152,15 @@ HATF_API enum hatf_status hatf_events_open(struct hatf_reader *reader,
  * live in the heap at the same time.  A realloc keeps the number.  A number can
  * be used again after an event that ends its block: a free, a realloc that
  * frees the block, or the end of the heap.  If the trace contradicts itself or
- * lacks a free, any event can use a number again: its 'block' is the number.
- * The old block that a realloc of tag HATF_REALLOC_ALLOC keeps gets another
- * number, without an event.
+ * lacks a free, an alloc or realloc may replace a block that is still live at
+ * the new address; 'block' of the event is then the number of the replaced
+ * block.  The old block that a realloc of tag HATF_REALLOC_ALLOC keeps gets
+ * another number, without an event.
  *
  * The stage then needs about twice the memory for each block, and handles
  * events faster.  Call this before hatf_events_inherit() and before reading the
  * first event, and do not call hatf_events_keep_order().  Errors:
- * HATF_BAD_OPTION: the call comes too late, or the stage keeps an order.
+ * HATF_BAD_OPTION (the call comes too late, or the stage keeps an order).
  */
 HATF_API enum hatf_status hatf_events_number_blocks(struct hatf_events *events);
 
@@ -163,12 +174,16 @@ enum hatf_heritage {
 	HATF_HERITAGE_EXACT = 1,
 	HATF_HERITAGE_UNKNOWN = 2, /* hatf_events_inherit() was not called */
 	/*
-	 * the trace does not say exactly which blocks were inherited: it does
-	 * not say at which event of the parent the fork was, it began late, or
-	 * its carried blocks are not exact (FORMAT "Header")
+	 * the trace (or that of an ancestor) does not say exactly which blocks
+	 * were inherited: its header lacks the name of the parent's trace or of
+	 * the previous segment, or the exact event of the fork; it began late;
+	 * or its carried blocks are not exact (FORMAT "Header")
 	 */
 	HATF_HERITAGE_INEXACT = 3,
-	/* the trace of an ancestor, or an earlier segment, was not found */
+	/*
+	 * the trace of an ancestor, or an earlier segment, was not found, or
+	 * there are more than HATF_ANCESTORS_MAX of them
+	 */
 	HATF_HERITAGE_MISSING = 4,
 	/*
 	 * the trace of an ancestor, or an earlier segment, is damaged, ends
@@ -224,7 +239,7 @@ enum {
 	HATF_COLUMN_INHERITED = 1,
 	HATF_COLUMN_CARRIED = 2,
 	HATF_COLUMN_VIOLATION = 4,
-	HATF_COLUMN_FAILED = 8, /* an alloc or realloc that changed nothing */
+	HATF_COLUMN_FAILED = 8, /* an alloc or realloc that failed */
 };
 
 /*
@@ -264,7 +279,10 @@ hatf_events_read_columns(struct hatf_events *events,
 struct hatf_events_stats {
 	/* the caller sets it to the sizeof the struct, see hatf.h */
 	size_t struct_nbytes;
-	/* number of logical events: all allocs, frees and reallocs */
+	/*
+	 * number of logical events: all allocs (except carried ones), frees and
+	 * reallocs
+	 */
 	uint64_t event_count;
 	uint64_t live_count, live_nbytes;
 	/*
@@ -279,14 +297,15 @@ struct hatf_events_stats {
 	uint64_t inherited_count;
 	/*
 	 * After hatf_events_inherit(): number and bytes of the blocks that were
-	 * live at the fork ('start_live_'), and of those blocks that are still
-	 * live ('inherited_live_').
+	 * live at the fork ('start_live_'), and of those blocks that have been
+	 * neither freed nor reallocated so far ('inherited_live_').
 	 */
 	uint64_t start_live_count, start_live_nbytes;
 	uint64_t inherited_live_count, inherited_live_nbytes;
 	uint64_t violation_count;
 	/*
-	 * Blocks that were live when the trace began, if the trace states them.
+	 * Number and bytes of the blocks that were live when the trace began,
+	 * if the trace states them.
 	 */
 	uint64_t carried_count, carried_nbytes;
 	enum hatf_heritage heritage;
@@ -310,7 +329,7 @@ struct hatf_live {
 /*
  * Call 'visit' for each live object, in no particular order, until 'visit'
  * returns false.  'visit' must not use 'events'; '*live' is valid during the
- * call of 'visit'.  Return true if 'visit' was called for all objects.
+ * call of 'visit'.  Return false if 'visit' returned false.
  */
 HATF_API bool
 hatf_events_visit_live(const struct hatf_events *events,
@@ -320,19 +339,20 @@ hatf_events_visit_live(const struct hatf_events *events,
 /*
  * From now on, also keep the live objects in the order of their addresses, for
  * hatf_events_live_before() and hatf_events_live_after().  If the pages (of
- * 4096 addresses) with objects are adjacent, the order takes half a byte for
- * each of these pages.  Errors: HATF_NO_MEMORY; HATF_BAD_OPTION after
- * hatf_events_number_blocks().
+ * 4096 addresses) with objects are adjacent, the order takes at most about half
+ * a byte for each of these pages.  Errors: HATF_NO_MEMORY; HATF_BAD_OPTION
+ * after hatf_events_number_blocks().
  */
 HATF_API enum hatf_status hatf_events_keep_order(struct hatf_events *events);
 
 /*
  * Store the last live object of 'heap' before 'address'
  * (hatf_events_live_before()), or the first one after 'address' that begins at
- * or before 'last' (hatf_events_live_after()).  Return false if there is none,
- * or if 'last' is less than 'address'.  Call hatf_events_keep_order() before.
- * The result is the state after all events that have been read; to see the
- * state after each event, read one event per call.
+ * or before 'last' (hatf_events_live_after()).  'last' must not be less than
+ * 'address'.  Return false if there is no such object.  Call
+ * hatf_events_keep_order() before.  The result is the state after all events
+ * that have been read; to see the state after each event, read one event per
+ * call.
  */
 HATF_API bool hatf_events_live_before(struct hatf_events *events, uint64_t heap,
 				      uint64_t address,
@@ -364,8 +384,8 @@ struct hatf_rings {
 	size_t struct_nbytes;
 	uint64_t pid; /* id of the process that made the ring file */
 	/*
-	 * path at which the process created its trace, or the current segment
-	 * of it; "": unknown
+	 * path at which the process created the file of its trace (the current
+	 * segment, if the trace has several); "": unknown
 	 */
 	char trace[4096];
 	/* A live process or a recovery uses the file. */
@@ -398,8 +418,8 @@ HATF_API enum hatf_status hatf_rings_get(const char *rings,
 #define HATF_RECOVER_DRY_RUN 1u
 /*
  * Accept a ring file from another machine or from before the last boot of the
- * system, and use the undamaged part of a damaged ring file.  The trailer then
- * does not claim that the trace is complete.
+ * system, and use the undamaged part of a damaged ring file.  In both cases,
+ * the trailer does not claim that the trace is complete.
  */
 #define HATF_RECOVER_FORCE 2u
 /*
@@ -422,7 +442,10 @@ struct hatf_recovery {
 	uint64_t event_count;
 	/* How many of these events came from the rings. */
 	uint64_t recovered;
-	/* Bytes of an incomplete block that were cut off. */
+	/*
+	 * Bytes that were cut off the end of the trace, such as an incomplete
+	 * block.
+	 */
 	uint64_t cut_nbytes;
 	/* number of bytes that the trace once had and no longer has */
 	uint64_t gap_nbytes;
@@ -439,13 +462,15 @@ struct hatf_recovery {
  * Complete a trace from the ring file at 'rings'.  Cut off a block that was not
  * written completely.  Append every event that is in the rings but not in the
  * trace, and a trailer that says that the trace was recovered.  Then remove the
- * ring file.  If a trace is shorter than it was (power loss, a truncated copy),
- * keep its complete blocks and count all events after them as lost.  'trace' is
- * the path of the trace.  If 'trace' is NULL, the call looks for the trace in
- * the folder of the ring file: first for the file that the ring file names,
- * then for the file whose name matches the name of the ring file.  Last, unless
- * the ring file is a copy, the call looks at the path at which the process
- * created the trace.  If the call is interrupted, it can be repeated.
+ * ring file.  Also remove a trace that is empty, and the file of a next segment
+ * if the process wrote no event to it.  If the trace is shorter than it was
+ * (power loss, a truncated copy), keep its complete blocks and count all events
+ * after them as lost.  'trace' is the path of the trace.  If 'trace' is NULL,
+ * the call looks for the trace in the folder of the ring file: first for the
+ * file that the ring file names, then for the file whose name matches the name
+ * of the ring file.  Last, unless the ring file is a copy, the call looks at
+ * the path at which the process created the trace.  If the call is interrupted,
+ * it can be repeated.
  *
  * The directories of 'rings' and 'trace' may be symbolic links; files are
  * opened as by hatf_file_open_found().  The call writes and removes only files
@@ -454,10 +479,12 @@ struct hatf_recovery {
  *
  * '*recovery_ret' is filled in as far as its values are known, even if the call
  * fails.  Errors: HATF_IO, HATF_NO_MEMORY, HATF_LIMIT, HATF_BAD_RINGS,
- * HATF_IN_USE, HATF_OTHER_RINGS, HATF_OTHER_BOOT.  HATF_IO concerns the trace
- * if 'trace' of '*recovery_ret' is not "" and 'file_offset' of '*err' is 0;
- * otherwise it concerns the ring file.  After an error the trace is unchanged,
- * except if HATF_IO occurred while the trace was being written.
+ * HATF_IN_USE, HATF_OTHER_RINGS, HATF_OTHER_BOOT.  HATF_IO concerns the ring
+ * file if 'trace' of '*recovery_ret' is "" or 'file_offset' of '*err' is not 0;
+ * otherwise it concerns the trace, or the removal of the ring file.  After
+ * HATF_IO or HATF_NO_MEMORY, the trace may have been cut off or partly
+ * completed; after other errors, it is unchanged.  After an error, the call
+ * does not remove the ring file.
  */
 HATF_API enum hatf_status hatf_recover(const char *rings, const char *trace,
 				       unsigned flags,

@@ -211,9 +211,9 @@ hatf_reader_open(const char *path, const struct hatf_reader_options *options,
  * HATF_OK, there is at least one record, unless 'max' is 0.  At the end of the
  * stream the result is HATF_END without a record.  It is HATF_NO_TRAILER
  * instead if the trace is one of ours (its first record is a "HATF 1.0"
- * comment) and does not end with a trailer.  Records before an error are
- * returned before the error.  An error is sticky: each later call returns it
- * again.
+ * comment) and does not end with a trailer, or if a trace of another system
+ * lacks the mark of its end.  Records before an error are returned before the
+ * error.  An error is sticky: each later call returns it again.
  *
  * Errors: HATF_NO_TRAILER, HATF_TRUNCATED, HATF_BAD_TAG, HATF_BAD_METADATA,
  * HATF_BAD_COMPRESSION, HATF_BAD_COMMENT, HATF_BAD_FIELD, HATF_LIMIT, HATF_IO,
@@ -238,10 +238,10 @@ hatf_reader_error(const struct hatf_reader *reader);
  * hatf_reader_header() returns the value of 'key' in the header comment ("HATF
  * 1.0") or, for a trace of another system, in hatf_reader_header_lines().
  * hatf_reader_trailer() returns the value of 'key' in the trailer ("HATF end"),
- * once the reader has read the trailer.  Both return NULL if there is no such
- * key.  A value is NUL-terminated and unescaped.  FORMAT "Header" and "Trailer"
- * list the keys.  A value of the header is valid until the reader is closed, a
- * value of the trailer until the next read.
+ * if the trailer is the last record that the reader has read.  Both return NULL
+ * if there is no such key.  A value is NUL-terminated and unescaped.  FORMAT
+ * "Header" and "Trailer" list the keys.  A value of the header is valid until
+ * the reader is closed, a value of the trailer until the next read.
  */
 HATF_API const char *hatf_reader_header(const struct hatf_reader *reader,
 					const char *key);
@@ -294,9 +294,9 @@ struct hatf_reader_stats {
 	bool foreign; /* the format belongs to another system */
 	/*
 	 * The last record read is a trailer that says that the trace is
-	 * complete, and no "HATF lost" comment came before it.  For a trace
-	 * that does not begin with our header, this only means that the reader
-	 * reached the end without an error.
+	 * complete and lost no event, and no "HATF lost" comment reports a lost
+	 * event.  For a trace that does not begin with our header, this only
+	 * means that the reader reached the end without an error.
 	 */
 	bool complete;
 	uint8_t reserved[4]; /* always 0 */
@@ -319,8 +319,8 @@ struct hatf_writer;
  * 1.0 can have before compression.  The last is "smallest", which compresses
  * each block with a few of these placements and keeps the smallest result;
  * without compression it equals "optimum".  All placements but "online" buffer
- * 32768 records, and take up to 64 MiB of memory and some microseconds per
- * record.
+ * 32768 records, take some microseconds per record, and reserve about 128 MiB
+ * of address space, of which a real trace uses about a tenth.
  */
 HATF_API const char *hatf_writer_placement(unsigned idx);
 
@@ -353,8 +353,8 @@ struct hatf_writer_options {
 	 */
 	const char *compression;
 	/*
-	 * for "hatf"; other formats ignore it: a name from
-	 * hatf_writer_placement(); NULL: "online"
+	 * name of a placement (hatf_writer_placement()); NULL: "online"; only
+	 * the format "hatf" has placements, and other formats ignore the name
 	 */
 	const char *placement;
 	/*
@@ -367,14 +367,15 @@ struct hatf_writer_options {
 	 * Level of compression; 0: the default.  "hatf": 1 (fast, as in the
 	 * recorder) to 12 (small), default 10; 4 to 9 are zlib's levels.  Other
 	 * formats: a level of the compression library, 1 to 9; the default is 6
-	 * for gzip, and the library's own for zstd and lz4
+	 * for gzip (9 in the formats of Meta-TF), and the library's own for
+	 * zstd and lz4
 	 */
 	int level;
 	unsigned drop; /* HATF_DROP_ bits: what to omit */
 	bool plain;    /* do not compress */
 	/*
-	 * write the records alone: no header, blocks, trailer; formats of other
-	 * systems ignore this
+	 * write the records alone: no header, block comments, checksums or
+	 * trailer; formats of other systems ignore this
 	 */
 	bool bare;
 	/* the trace is incomplete, see hatf_writer_set_incomplete() */
@@ -413,8 +414,8 @@ hatf_writer_open(const char *path, const struct hatf_writer_options *options,
  *
  * Errors, all sticky: HATF_IO; HATF_NO_MEMORY; HATF_LIMIT; HATF_BAD_RECORD (the
  * tag is unknown or HATF_METADATA; more than 65535 attribute bytes; a "HATF
- * lost" comment without a count, unless 'bare' is set or the format belongs to
- * another system). hatf_writer_error() returns the place.
+ * lost" comment without a valid count, unless 'bare' is set or the format
+ * belongs to another system). hatf_writer_error() returns the place.
  */
 HATF_API enum hatf_status hatf_writer_write(struct hatf_writer *writer,
 					    const struct hatf_record *records,
@@ -451,10 +452,11 @@ HATF_API const struct hatf_error *
 hatf_writer_error(const struct hatf_writer *writer);
 
 /*
- * Write the rest and a trailer, unless there was an error.  Close the file if
- * the writer opened it, and free the writer, even after an error.  Return the
- * status of the whole trace: HATF_OK, or the first error of hatf_writer_write()
- * or of this call.  'writer' may be NULL; the result is then HATF_OK.
+ * Write what is buffered and, if traces in this format have one, the trailer.
+ * Write nothing more after an error.  Close the file if the writer opened it,
+ * and free the writer, even after an error.  Return the status of the whole
+ * trace: HATF_OK, or the first error of hatf_writer_write() or of this call.
+ * 'writer' may be NULL; the result is then HATF_OK.
  */
 HATF_API enum hatf_status hatf_writer_close(struct hatf_writer *writer,
 					    struct hatf_error *err);

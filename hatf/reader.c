@@ -28,7 +28,7 @@ struct hatf_reader {
 	bool opened;
 	/* descriptor that hatf_reader_close() closes; -1: none */
 	int own_fd;
-	/* HATF_OK, or the result of every further call */
+	/* HATF_OK, or the result of every further hatf_reader_read() */
 	enum hatf_status status;
 	/*
 	 * The first record, if it was read to find the header and is not yet
@@ -132,7 +132,8 @@ hatf_reader_read(struct hatf_reader *reader, struct hatf_record *records,
  * Read the first record, because it may be the header, which must be known when
  * the reader is open.  A text without records is not a trace, unless it is a
  * trace of another system.  A text with a wrong first line is not a trace.  The
- * first hatf_reader_read() reports all other failures.
+ * first hatf_reader_read() reports all other failures, except a lack of memory
+ * for the header.
  */
 static enum hatf_status
 read_first(struct hatf_reader *reader)
@@ -181,8 +182,8 @@ is_named(const struct format *named)
 }
 
 /*
- * Detect whether the file is a trace, and in which format.  If the content does
- * not show the format, use the format that the caller named.
+ * Detect whether the file is a trace, and in which format, and open the trace.
+ * Use the format that the caller named only if is_named() is true.
  */
 static enum hatf_status
 recognize(struct hatf_reader *reader)

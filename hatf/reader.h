@@ -5,7 +5,7 @@
 
 #include "hatf/hatf.h"
 
-/* Open a reader with the default options on 'fd', which stays the caller's. */
+/* Open a reader with the default options on 'fd', which the caller closes. */
 enum hatf_status reader_open_fd(int fd, struct hatf_reader **reader_ret);
 
 /*

@@ -42,7 +42,7 @@ struct hatf_writer {
 
 /* ----------------------------------------------------------------- writing */
 
-/* If the outfile has failed, keep its first failure. */
+/* Copy a failure of the output file to s->err, unless s->err is set already. */
 static enum hatf_status
 check_out(struct sink *s)
 {

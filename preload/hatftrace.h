@@ -137,7 +137,7 @@ hatftrace_event(const char *name, const char *format, ...)
  * --events' generates functions that put such records into the trace by calling
  * hatftrace_client_fields().  That function returns the same values as
  * hatftrace_event().  It also returns -1 if the fields take more than 880
- * bytes, or if the DTD is too long.
+ * bytes, or if the DTD or its name is too long.
  */
 struct hatftrace_dtd {
 	const char *name;

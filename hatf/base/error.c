@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * error.c - the texts of statuses, tags, violations and errors
+ * error.c - the texts of statuses, tags, violations, heritages and errors
  */
 #include "hatf/hatf.h"
 
@@ -111,8 +111,8 @@ hatf_heritage_text(enum hatf_heritage heritage)
 }
 
 /*
- * Print the system's reason (errno), which helps the user more than the place
- * in the trace.
+ * Print the system's reason (errno); if there is none, print the text of the
+ * status.  Either helps the user more than the place in the trace.
  */
 static void
 print_system_error(const struct hatf_error *err, char *buf, size_t nbytes)
@@ -137,8 +137,8 @@ print_trace_error(const struct hatf_error *err, char *buf, size_t nbytes)
 	if (err->line != 0)
 		snprintf(line, sizeof(line), "line %" PRIu64 ", ", err->line);
 	/*
-	 * If the compressed data is damaged, also report how much of the
-	 * compressed file was read, because the damage is there.
+	 * If the compressed data is truncated or damaged, also report how much
+	 * of the compressed file was read, because the fault is near that byte.
 	 */
 	if (err->compression != NULL && (err->status == HATF_TRUNCATED ||
 					 err->status == HATF_BAD_COMPRESSION))

@@ -21,16 +21,18 @@
 #define SIZED_MAX 65536
 
 /*
- * Copy the struct of a caller to 'own', of 'own_nbytes' bytes.  Members that
- * the caller's struct lacks become 0.  If 'given' is NULL, all members become
- * 0.  Return false if the size is impossible, or if the caller has set a member
+ * Copy the struct of a caller to 'own', of 'own_nbytes' bytes, and set
+ * 'struct_nbytes' of the copy to 'own_nbytes'.  Members that the caller's
+ * struct lacks become 0.  If 'given' is NULL, all other members become 0.
+ * Return false if the size is impossible, or if the caller has set a member
  * that this version does not know.
  */
 bool sized_take(void *own, size_t own_nbytes, const void *given);
 
 /*
- * Copy 'own' to the caller's struct.  If that struct is shorter, truncate the
- * copy; if it is longer, set its other members to 0.  Do nothing if the size is
+ * Copy 'own' to the caller's struct, except 'struct_nbytes', which keeps its
+ * value.  If the caller's struct is shorter, truncate the copy; if it is
+ * longer, set the members that 'own' lacks to 0.  Do nothing if the size is
  * impossible.
  */
 void sized_give(void *given, const void *own, size_t own_nbytes);

@@ -23,7 +23,7 @@ key_kind(uint8_t key)
 /*
  * Read a ULEB128 number.  Each byte has 7 bits of the number, the lowest first.
  * The top bit of a byte is set if another byte follows.  Return false if the
- * number is truncated or above 2^64 - 1.
+ * number is truncated, above 2^64 - 1, or longer than 10 bytes.
  */
 static bool
 get_uleb(const uint8_t **next, const uint8_t *end, uint64_t *n_ret)

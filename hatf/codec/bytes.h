@@ -4,8 +4,8 @@
  *
  * The library converts stored numbers with these functions.  HATF is big-endian
  * (FORMAT "Conventions"); gzip members and some foreign formats are
- * little-endian.  No pointer needs to be aligned.  The functions are pure, so
- * any thread may call them.
+ * little-endian.  No pointer needs to be aligned.  The functions use only the
+ * bytes at 'p', so any thread may call them.
  */
 #ifndef HATF_BYTES_H
 #define HATF_BYTES_H

@@ -2,11 +2,12 @@
 /*
  * comment_text.h - build and read the "key=value" lines of our comments
  *
- * 'struct text' is a bounded string builder that may run where encoder.h runs
- * (no stdio, no locale); text_find() reads the lines back.  Lines end in '\n'.
- * In a value, bytes below 0x20, 0x7f and '\\' are written as \xHH (FORMAT
- * "Comments of this project").  The names begin with 'text_' because other
- * parts of the recorder use these functions for messages and paths.
+ * 'struct text' is a bounded string builder; text_find() reads the lines back.
+ * The functions keep the rules of encoder.h for code in traced programs (no
+ * stdio, no locale).  Lines end in '\n'.  In a value, bytes below 0x20, 0x7f
+ * and '\\' are written as \xHH (FORMAT "Comments of this project").  The names
+ * begin with 'text_' because other parts of the recorder use these functions
+ * for messages and paths.
  */
 #ifndef HATF_COMMENT_TEXT_H
 #define HATF_COMMENT_TEXT_H
@@ -49,16 +50,17 @@ void text_line_u64(struct text *t, const char *key, uint64_t n);
 void text_line_hex(struct text *t, const char *key, uint64_t n);
 
 /*
- * Find the line of 'key' in 'comment'.  Copy its unescaped value to 'out' (of
- * 'cap' bytes), and end it with a NUL.  Return the length of the value, or -1
- * if there is no such line.  If the result is >= 'cap', the copy is truncated.
+ * Find the first line of 'key' in 'comment'.  Copy its unescaped value to 'out'
+ * (of 'cap' bytes), and end it with a NUL.  Return the length of the unescaped
+ * value, or -1 if there is no such line.  If the result is >= 'cap', the copy
+ * is truncated.
  */
 ptrdiff_t text_find(const char *comment, size_t nbytes, const char *key,
 		    char *out, size_t cap);
 
 /*
  * Like text_find(), but for a decimal number.  Return false if the line is
- * absent, or its value is malformed or above UINT64_MAX.
+ * absent, or its value is malformed, above UINT64_MAX or longer than 31 digits.
  */
 bool text_find_u64(const char *comment, size_t nbytes, const char *key,
 		   uint64_t *n_ret);

@@ -4,7 +4,7 @@
  *
  * The CRC-32C instruction of the processor has a latency of three cycles and a
  * throughput of one per cycle.  So crc32c_add() splits a long input into
- * thirds, computes the checksums of the thirds in parallel, and then joins
+ * thirds, computes their checksums by turns in one loop, and then joins
  * them.  To join them, it multiplies the checksum of a third that is followed
  * by 'n' bytes by x^(8n), modulo the polynomial.  Joining takes as long as the
  * checksum of a few kilobytes, so crc32c_add() does not split a short input.
@@ -26,7 +26,10 @@
 #define WITH_INSTRUCTION
 #endif
 
-/* Entry i is the remainder of byte i times x^8, modulo the polynomial. */
+/*
+ * Entry i is the number i times x^8, modulo the polynomial.  As in multiply(),
+ * the top bit of a number is the coefficient of x^0.
+ */
 static const uint32_t table[256] = {
 	0x00000000, 0xf26b8303, 0xe13b70f7, 0x1350f3f4, 0xc79a971f, 0x35f1141c,
 	0x26a1e7e8, 0xd4ca64eb, 0x8ad958cf, 0x78b2dbcc, 0x6be22838, 0x9989ab3b,
@@ -74,7 +77,7 @@ static const uint32_t table[256] = {
 };
 
 /*
- * In this function and in those below, 'crc' and the result are a checksum
+ * In the static functions of this file, 'crc' and the result are a checksum
  * before the final inversion.
  */
 static uint32_t
@@ -97,8 +100,8 @@ crc32c_add_by_table(uint32_t crc, const uint8_t *bytes, size_t nbytes)
 #define POLYNOMIAL 0x82f63b78u
 
 /*
- * Do not split an input of fewer bytes, because three checksums and the join
- * take longer than one checksum.
+ * Do not split an input of fewer bytes: for such an input, three checksums and
+ * the join take longer than one checksum.
  */
 #define THIRDS_MIN_NBYTES 8192
 

@@ -3,8 +3,8 @@
  * crc32c.h - the checksum of the bytes of a stream (FORMAT "Sums")
  *
  * CRC-32C: the polynomial 0x1edc6f41, bits reflected, initial value and final
- * XOR all ones.  The functions use the processor's instruction if it has one,
- * else a table.
+ * XOR all ones.  crc32c_add() uses the processor's instruction if the processor
+ * has one, else a table.
  *
  * The functions keep the rules of encoder.h for code in traced programs, and
  * any thread may call them.

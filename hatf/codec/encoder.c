@@ -2,11 +2,12 @@
 /*
  * encoder.c - see encoder.h
  *
- * The planner has placed metadata so that each record fits the layout.  So the
- * encoder writes the records without checks.  Nearly all records are allocs and
- * frees with few or no attributes.  The code for these records has no loop, and
- * no branch on their contents: it stores each field as 8 bytes, and then
- * overwrites the bytes beyond the width of the field with the next field.
+ * The planner has placed metadata so that each record of the span fits the
+ * layout.  So the encoder writes these records without checks.  Nearly all
+ * records are allocs and frees with few or no attributes.  The code for them
+ * has no loop over the fields, and no branch on the width of a field: it stores
+ * each field as 8 bytes, and then overwrites the bytes beyond the width of the
+ * field with the next field.
  */
 #include "hatf/codec/encoder_block.h"
 
@@ -28,8 +29,8 @@ put_number(uint8_t *p, const struct layout_field *f, size_t nbytes,
 	   uint64_t value)
 {
 	/*
-	 * If nbytes is 0, put_be64() stores 8 bytes that the next field
-	 * overwrites.
+	 * If nbytes is 0, put_be64() stores 8 bytes that later stores
+	 * overwrite.
 	 */
 	put_be64(p, layout_raw(f, value) << ((0u - 8 * nbytes) & 63));
 	return p + nbytes;
@@ -65,7 +66,7 @@ put_field(uint8_t *p, struct layout_field *f, uint64_t value)
 	return p;
 }
 
-/* Write a record that fits the layout. */
+/* Write a record, other than a comment, that fits the layout. */
 static void
 put_record(struct encoder *e, const struct hatf_record *rec)
 {
@@ -143,8 +144,8 @@ put_alloc_free(struct encoder *e, unsigned tag, uint64_t size, uint64_t address,
 }
 
 /*
- * Do records store nothing after the address, and is the address the only field
- * whose stored number depends on the record before?
+ * Does the layout suit put_short_run()?  Yes if records store nothing after the
+ * address, no field is under stride, and the size is not under delta.
  */
 static bool
 is_short(const struct layout_field *f)
@@ -160,9 +161,9 @@ is_short(const struct layout_field *f)
 }
 
 /*
- * Write allocs and frees up to the first other record, and return that record.
- * is_short() must be true for the layout, so that the records store only sizes
- * and addresses.
+ * Write allocs and frees up to the first other record, and return that record,
+ * or 'end' if there is none.  is_short() must be true for the layout, so that
+ * the records store only sizes and addresses.
  */
 static const struct hatf_record *
 put_short_run(struct encoder *e, const struct hatf_record *rec,
@@ -263,7 +264,7 @@ put_span(struct encoder *e, const struct hatf_record *records, size_t n)
 	}
 }
 
-/* Write the metadata of a block without records. */
+/* Write the metadata of a new block that has no records yet. */
 static void
 put_restart(struct encoder *e)
 {
@@ -308,7 +309,7 @@ append_to_span(struct encoder *e, const struct hatf_record *rec,
 
 /*
  * Set 'is_plain_slow', which says whether encoder_put_plain() must take its
- * slow path.
+ * slow path even if the span has room.
  */
 static void
 choose_plain_path(struct encoder *e)
@@ -337,7 +338,11 @@ fits_plain(const struct layout_field *f, unsigned tag, uint64_t size,
 	       layout_fits_bytes(&f[HATF_FIELD_ATTRIBUTES], 0);
 }
 
-/* Does a record with an address (tags 0 to 5) fit the layout? */
+/*
+ * Does a record with an address (tags 0 to 5) fit the layout?  If the address
+ * is under delta or stride, return false for every realloc without a closer
+ * look.
+ */
 static bool
 fits_layout(const struct layout_field *f, const struct hatf_record *rec)
 {
@@ -433,8 +438,9 @@ encoder_end_run(struct encoder *e, const struct encoder_run *run)
 }
 
 /*
- * The slow path of putting a record: flush the span, write the record at once,
- * or copy the record and its attributes into the span.
+ * The slow path of putting a record: flush the span if it has no room, and then
+ * write the record at once, or copy the record and its attributes into the
+ * span.
  */
 static __attribute__((noinline)) bool
 put_slowly(struct encoder *e, const struct hatf_record *rec)
@@ -496,7 +502,7 @@ encoder_use_column(struct encoder *e, struct stack_column *column)
 /*
  * Begin a column; its comment will come before the records of the span.  If the
  * buffer has no room for the comment, do nothing; the records then keep their
- * stacks.
+ * stacks in their attributes.
  */
 static void
 begin_column(struct encoder *e)
@@ -541,8 +547,9 @@ encoder_end_column(struct encoder *e)
 }
 
 /*
- * Move the stack of a record into the column.  Return false, with the column
- * unchanged, if the span has no room for a record.
+ * Move the stack of a record into the column.  If the buffer has no room for a
+ * column, or if the column is full, leave the stack in the attributes.  Return
+ * false, with the column unchanged, if the buffer has no room for a record.
  */
 static bool
 take_stack(struct encoder *e, struct hatf_record *rec)

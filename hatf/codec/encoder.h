@@ -6,13 +6,14 @@
  * metadata that a planner (place.h) puts between them, and the comments that
  * frame a block.  The recorder and hatf_writer share it.
  *
- * The encoder keeps records in its span until the span is full, or until
- * encoder_flush(), encoder_end_column() or encoder_end() writes them.  In fast
- * mode, a record that fits the layout is written at once if the span is empty.
- * 'used' does not include the records of the span.
+ * The encoder keeps records in its span until the span has no room for the next
+ * record, or until encoder_flush(), encoder_end_column() or encoder_end()
+ * writes them.  In fast mode, if the span is empty, the encoder writes most
+ * records that fit the layout at once (see put_at_once()).  'used' does not
+ * include the records of the span.
  *
  * The encoder runs inside traced programs, in a thread without libc state of
- * its own.  So neither this file nor any other file of this room allocates,
+ * its own.  So neither this file nor any other file of its folder allocates,
  * locks, uses stdio or locale, makes a system call or touches errno.  An
  * encoder has one owner, who serializes all calls.
  *
@@ -63,8 +64,8 @@ struct encoder {
 	bool restart;
 	bool is_fast; /* fast mode is on, see encoder_set_fast() */
 	/*
-	 * Set by the caller.  If set, each block ends with a checksum (FORMAT
-	 * "Sums").
+	 * Set by the caller.  If set, each block that encoder_begin() begins
+	 * ends with a checksum (FORMAT "Sums").
 	 */
 	bool has_sums;
 	/* Offset in 'buf' of the digits of the checksum; 0: not written yet. */
@@ -76,19 +77,25 @@ struct encoder {
 	struct hatf_record *span;
 	struct place_change *changes;
 	uint8_t *texts; /* the attributes and comments of the span */
-	/* number of records in the span; its capacity */
+	/* number of records in the span, and the capacity of the span */
 	size_t pending, pending_max;
 	size_t texts_used;
-	/* fast mode: while 'used' is less than this, write a record at once */
+	/*
+	 * In fast mode, a record may be written at once while 'used' is less
+	 * than this.
+	 */
 	size_t at_once_max;
 	struct stack_column *column; /* the caller's; NULL: no column */
 	/* offset in 'buf' where the comment with the column will be inserted */
 	size_t column_off;
-	/* encoder_put_plain() must take its slow path */
+	/*
+	 * encoder_put_plain() must take its slow path even if the span has room
+	 */
 	bool is_plain_slow;
 	/* bytes of all earlier blocks, which are no longer in the buffer */
 	uint64_t stream_nbytes;
-	uint64_t block_count; /* number of blocks begun so far */
+	/* blocks that encoder_begin() began, without the discarded ones */
+	uint64_t block_count;
 	/*
 	 * number of records by tag, including metadata and the records of the
 	 * span
@@ -127,8 +134,8 @@ void encoder_use_column(struct encoder *e, struct stack_column *column);
 
 /*
  * Append a comment of 'nbytes' bytes, before a block has begun (the header) or
- * inside a block.  Return false and write nothing if the comment does not fit,
- * or if 'nbytes' is above 65535.
+ * inside a block.  Return false and do not append the comment if it does not
+ * fit, or if 'nbytes' is above 65535.
  */
 bool encoder_comment(struct encoder *e, const char *text, size_t nbytes);
 
@@ -203,8 +210,8 @@ encoder_put_plain(struct encoder *e, uint8_t tag, uint64_t size,
 }
 
 /*
- * Like encoder_put_plain(), but if there is a column, the caller has already
- * added the stack of the record to it.
+ * Like encoder_put_plain(), but if a column is active, the caller has already
+ * added the stack of the record to the column.
  */
 bool encoder_put_taken_slow(struct encoder *e, uint8_t tag, uint64_t size,
 			    uint64_t address, uint64_t thread, uint64_t time);
@@ -223,8 +230,8 @@ encoder_put_taken(struct encoder *e, uint8_t tag, uint64_t size,
 /*
  * A run is several plain records with the same thread and time in fast mode.
  * The encoder computes once what is the same in all of them.  Between
- * encoder_begin_run() and encoder_end_run() the caller may only call
- * encoder_run_put().
+ * encoder_begin_run() and encoder_end_run() the caller may call no other
+ * function of the encoder but encoder_run_put().
  */
 struct encoder_run {
 	/* position in the buffer; each record must begin before 'end' */
@@ -237,10 +244,11 @@ struct encoder_run {
 
 /*
  * Begin a run of plain records of this thread and time.  Return false if the
- * encoder is not in fast mode, the span is not empty, there is no room, or the
- * layout does not suit a run of these records: for example, the thread or the
- * time does not fit the layout, or the layout stores addresses as differences.
- * If a column is active, the caller adds the stacks of the records to it.
+ * encoder is not in fast mode, the span is not empty, the block has no metadata
+ * yet, there is no room, or the layout does not suit a run of these records:
+ * for example, the thread or the time does not fit the layout, or the layout
+ * stores addresses as differences.  If a column is active, the caller adds the
+ * stacks of the records to the column.
  */
 bool encoder_begin_run(struct encoder *e, uint64_t thread, uint64_t time,
 		       struct encoder_run *run_ret);
@@ -275,7 +283,7 @@ encoder_run_put(struct encoder_run *run, unsigned tag, uint64_t size,
 /* End the run and count its records. */
 void encoder_end_run(struct encoder *e, const struct encoder_run *run);
 
-/* Return the number of records that can be put before the span is full. */
+/* Return for how many records without attributes the span has room. */
 static inline size_t
 encoder_span_left(const struct encoder *e)
 {
@@ -283,22 +291,25 @@ encoder_span_left(const struct encoder *e)
 }
 
 /*
- * Turn fast mode on or off.  Fast mode saves time at the cost of bytes: a
- * record that fits the layout is written at once, and place_fast() plans
+ * Turn fast mode on or off.  Fast mode saves time at the cost of bytes: most
+ * records that fit the layout are written at once, and place_fast() plans
  * layouts that nearly all records fit.  Only for an encoder with the default
  * planner.
  */
 void encoder_set_fast(struct encoder *e, bool is_fast);
 
 /*
- * Should the caller end the block now?  Yes if the block has 'block_nbytes'
- * bytes, or if the column of stacks is nearly full.  If the planner ends blocks
- * ('is_span_block'), also if the span is full, or if more than half of 'texts'
- * is in use.
+ * Should the caller end the block now?  Yes if the buffer has 'block_nbytes'
+ * bytes or more, or if the column of stacks is nearly full.  If the planner
+ * ends blocks ('is_span_block'), also if the span is full, or if more than half
+ * of 'texts' is in use.
  */
 bool encoder_is_full(const struct encoder *e, size_t block_nbytes);
 
-/* Write the records of the span to the buffer. */
+/*
+ * Write the records of the span to the buffer.  If the block is new, write its
+ * metadata, even if the span is empty.
+ */
 void encoder_flush(struct encoder *e);
 
 /*
@@ -312,17 +323,18 @@ unsigned encoder_end_column(struct encoder *e);
 /*
  * End the block.  First do what encoder_end_column() does.  If blocks have
  * checksums, and no trailer contains the checksum of this block, append a
- * comment with the checksum.  Then fill in "bytes=".  The block is e->buf[0,
- * e->used).  Return how many comments were added: 0 to 2.  After that,
- * encoder_reset() empties the buffer for the next block.
+ * comment with the checksum.  Then fill in "bytes=" and the checksum.  The
+ * block is e->buf[0, e->used).  Return how many comments were added: 0 to 2.
+ * After that, encoder_reset() empties the buffer for the next block.
  */
 unsigned encoder_end(struct encoder *e);
 void encoder_reset(struct encoder *e);
 
 /*
- * Discard the block that was begun last, whether it has ended or not, and set
- * the record counts back to their values before that block.  The caller may
- * discard the first block only if it writes no other block afterwards.
+ * Discard the block that was begun last, whether it has ended or not: empty the
+ * buffer, and set the record counts back to their values before that block.
+ * The caller may discard the first block only if it writes no other block
+ * afterwards.
  */
 void encoder_cancel(struct encoder *e);
 

@@ -16,8 +16,8 @@
 #define SUM_LINE "crc32c=00000000\n"
 
 /*
- * Upper bound of the text of a block comment: 60 bytes, and five numbers of 20
- * digits.
+ * Upper bound of the text of a block comment: up to 60 bytes of words, and five
+ * numbers of at most 20 digits.
  */
 #define BLOCK_COMMENT_MAX 160
 
@@ -114,9 +114,9 @@ encoder_comment(struct encoder *e, const char *text, size_t nbytes)
 	if (nbytes > UINT16_MAX)
 		return false;
 	/*
-	 * If the span is empty and no metadata is due, write the comment
-	 * directly, because the buffer may have less room than the longest
-	 * record takes.
+	 * encoder_put() fails if the buffer has no room for the longest record.
+	 * So if the span is empty and no metadata is due, write the comment
+	 * directly.
 	 */
 	if (e->pending != 0 || e->restart)
 		return encoder_put(e, &rec);

@@ -32,8 +32,9 @@ encoder_column_room(const struct encoder *e)
 }
 
 /*
- * Return the number of records that the span may hold.  The buffer must have
- * room for that many records and for the longest record.
+ * Return the number of records that the span may hold; 0 if there is no room.
+ * The buffer must have room for that many records, for the longest record, and
+ * for the comment of an active column.
  */
 static inline size_t
 encoder_choose_pending_max(const struct encoder *e)

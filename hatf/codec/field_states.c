@@ -86,8 +86,8 @@ field_states_set(struct trellis_costs *c, int first, int second)
 }
 
 /*
- * Forbid a change of state before tied uses, and before records that do not
- * have the field.
+ * Forbid each change of state before an unused use (FIELD_CLASS_UNUSED), and a
+ * change within a group before every other tied use.
  */
 static void
 init_rules(struct trellis_rules *r)
@@ -100,7 +100,7 @@ init_rules(struct trellis_rules *r)
 
 /*
  * Return the cost of storing a number that needs 'needed' bytes in a field of
- * this width.
+ * this width; TRELLIS_NEVER if the number does not fit.
  */
 static int
 number_cost(unsigned width, unsigned needed)
@@ -137,7 +137,8 @@ init_size_rules(struct trellis_rules *r)
 }
 
 /*
- * Return the bytes that a difference of this class needs (see FIELD_CLASS_...).
+ * Return the bytes that a difference or offset of this class needs (see
+ * field_states.h).
  */
 static unsigned
 delta_needed(unsigned class)

@@ -12,12 +12,14 @@
  *   attributes           1, 2, 4, 8            0, v1, v2
  *
  * "default, after 2" means: the interpretation is default, and the last width
- * before it was 2.  A change from default to none restores that width at no
- * cost.  A delta of 0 bytes repeats the last value.  Unlike default, a delta of
- * 0 bytes begins and ends with a single "set fieldSize" record.  Under
- * baseOffset, a field of 0 bytes has the value of the base.
+ * before it was 2.  A change from default to none restores that width without a
+ * "set fieldSize" record.  A delta of 0 bytes repeats the last value.  One "set
+ * fieldSize" record begins it, and another ends it; default begins with a
+ * longer record.  Under baseOffset, a field of 0 bytes has the value of the
+ * base.
  *
- * These functions may run where encoder.h runs, in any thread.
+ * These functions keep the rules of encoder.h for code in traced programs, and
+ * any thread may call them.
  */
 #ifndef HATF_FIELD_STATES_H
 #define HATF_FIELD_STATES_H
@@ -26,8 +28,8 @@
 #include "hatf/codec/trellis.h"
 
 /*
- * Lengths of metadata records: one without a value (set fieldSize, or set the
- * interpretation to none), and one with a value.
+ * Lengths of metadata records in bytes: one without a value (set fieldSize, or
+ * set the interpretation to none), and one with a value.
  */
 enum {
 	FIELD_STATE_WIDTH_COST = 4,
@@ -38,7 +40,9 @@ enum {
  * Each use of a field by a record has a class:
  *
  *   size                 bytes it needs: 0, 1, 2, 3 for 1, 2, 4, 8; plus
- *                        FIELD_CLASS_CHANGED if it differs from the last size
+ *                        FIELD_CLASS_CHANGED if it differs from the last size;
+ *                        FIELD_CLASS_UNUSED for a free, and for the second use
+ *                        of a realloc
  *   time, thread, heap   bytes that the difference from the last value needs:
  *                        0, 1, 2, 3, 4 for 0, 1, 2, 4, 8
  *   address              5 * the class of the difference + the class of the
@@ -54,7 +58,7 @@ enum {
 	 */
 	FIELD_CLASS_CHANGED = 4,
 	FIELD_CLASS_UNUSED =
-		TRELLIS_TIED | 31, /* the record has no such field */
+		TRELLIS_TIED | 31, /* the use does not have the field */
 	/* attributes of at most 255 bytes, but not 0, 1, 2, 4 or 8 */
 	FIELD_CLASS_SHORT = 5,
 	FIELD_CLASS_LONG = 6,
@@ -67,7 +71,7 @@ enum {
 #define FIELD_STATE_OTHER    TRELLIS_STATES
 #define FIELD_STATE_NO_WIDTH 255
 
-/* The state in which time, thread, heap and attributes are not stored. */
+/* The state in which time, thread, heap and attributes take 0 bytes. */
 #define FIELD_STATE_EMPTY 1
 
 /*

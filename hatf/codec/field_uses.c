@@ -4,7 +4,7 @@
  *
  * Nearly all sizes, offsets and differences of addresses fit 32 bits.  So the
  * first pass only subtracts, and the second pass computes the classes of four
- * uses at a time.
+ * uses at a time.  If a number does not fit, it computes one class at a time.
  */
 #include "hatf/codec/field_uses.h"
 
@@ -171,8 +171,8 @@ struct pass {
 	uint64_t base, address, size;
 	/*
 	 * 'any_address' is the OR of all differences and offsets of addresses,
-	 * each plus 2^31; 'any_size' is the OR of all sizes.  They are above
-	 * UINT32_MAX if one of the numbers does not fit 32 bits.
+	 * each plus 2^31; 'any_size' is the OR of all sizes.  Each OR is above
+	 * UINT32_MAX if one of its numbers does not fit 32 bits.
 	 */
 	uint64_t any_address, any_size;
 	size_t use;

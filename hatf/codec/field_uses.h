@@ -2,14 +2,14 @@
 /*
  * field_uses.h - classify the uses of each field in a span of records
  *
- * field_uses_scan() reads the records of a span once and gives each use of a
- * field its class (field_states.h).  Size and address share the numbering of
- * their uses: a record with an address is one use, a realloc is two.  The first
- * of these two has the size of the realloc.  For the other fields each record
- * is one use.
+ * field_uses_scan() gives each use of the size and of the address its class
+ * (field_states.h).  Size and address share the numbering of their uses: a
+ * record with an address is one use, a realloc is two.  The first of these two
+ * has the size of the realloc.  For the other fields each record is one use,
+ * and field_uses_classify() finds the classes.
  *
- * These functions may run where encoder.h runs.  A 'struct field_uses' has one
- * owner, who serializes all calls.
+ * These functions keep the rules of encoder.h for code in traced programs.  A
+ * 'struct field_uses' has one owner, who serializes all calls.
  */
 #ifndef HATF_FIELD_USES_H
 #define HATF_FIELD_USES_H
@@ -42,13 +42,13 @@ struct field_uses {
 	_Alignas(16) uint8_t address_class[TRELLIS_USES];
 	_Alignas(16) uint8_t size_class[TRELLIS_USES];
 	/*
-	 * These values are ORed together over all records of the span.  For
-	 * time, thread and heap: the bits that differ from
+	 * These values are ORed together over all records of the span but
+	 * comments.  For time, thread and heap: the bits that differ from
 	 * field_uses_previous().  For the attributes: their lengths.
 	 */
 	uint64_t time, thread, heap;
 	uint32_t attributes;
-	/* The classes that field_uses_classify() found. */
+	/* The classes that field_uses_classify() found, one per record. */
 	uint8_t field_class[FIELD_USES_RECORDS];
 	/*
 	 * What the first pass of field_uses_scan() stores for its second pass.
@@ -59,15 +59,16 @@ struct field_uses {
 };
 
 /*
- * Return the value of a field of 'rec'.  For a realloc, return the first of its
- * two addresses.
+ * Return the value of a field of 'rec'.  As the address of a realloc, return
+ * the old address, which is the first of its two.
  */
 uint64_t field_uses_value(const struct hatf_record *rec, unsigned field);
 
 /*
  * Return the value with which the first use of a field is compared.  This is
- * 'origin' of the field in the layout, that is, under delta the previous value,
- * under default the default.  On a restart, it is the first value of the span.
+ * 'origin' of the field in the layout: for example, the previous value under
+ * delta, and the default under default.  On a restart, it is the first value of
+ * the span.
  */
 uint64_t field_uses_previous(const struct field_uses *u, unsigned field);
 

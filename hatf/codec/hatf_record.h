@@ -2,8 +2,8 @@
 /*
  * hatf_record.h - inline helpers for 'struct hatf_record'
  *
- * Most of these helpers run once per record, so all are inline.  They are pure,
- * so any thread may call them.
+ * Most of these helpers run once per record, so all are inline.  They use only
+ * their arguments, so any thread may call them.
  */
 #ifndef HATF_RECORD_H
 #define HATF_RECORD_H
@@ -44,7 +44,7 @@ hatf_record_comment_starts(const struct hatf_record *rec, const char *start)
 /*
  * Return the number in a field, which must not be the attributes.  For a
  * realloc, the address is the new one.  If records of this tag do not have the
- * field, return 0.
+ * field, return 0, which 'rec' has in this field (hatf_content.h).
  */
 static inline uint64_t
 hatf_record_number(const struct hatf_record *rec, unsigned field)

@@ -4,7 +4,6 @@
  */
 #include "hatf/codec/layout.h"
 
-/* The fields that a record of each tag has, as bits (FORMAT "Records"). */
 #define BIT(field) (1u << (field))
 #define TAIL                                             \
 	(BIT(HATF_FIELD_THREAD) | BIT(HATF_FIELD_TIME) | \
@@ -12,6 +11,7 @@
 #define FREE_FIELDS  (TAIL | BIT(HATF_FIELD_ADDRESS) | BIT(HATF_FIELD_HEAP))
 #define ALLOC_FIELDS (FREE_FIELDS | BIT(HATF_FIELD_SIZE))
 
+/* The fields that a record of each tag has, as bits (FORMAT "Records"). */
 static const uint8_t tag_fields[HATF_TAG_COUNT] = {
 	[HATF_ALLOC] = ALLOC_FIELDS,
 	[HATF_FREE] = FREE_FIELDS,

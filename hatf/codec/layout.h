@@ -6,7 +6,7 @@
  * width and the interpretation of each field, and the values that the
  * interpretation needs.  Readers and writers keep this state between two
  * records.  Encoder and decoder share this code, so they cannot differ.  The
- * code allocates nothing and may be used wherever encoder.h may.  A layout has
+ * code keeps the rules of encoder.h for code in traced programs.  A layout has
  * one owner, who serializes all calls.
  *
  * All five interpretations are kept in one form, so that encoding and decoding
@@ -28,8 +28,8 @@
  * 'ones' are 8 * 'nbytes' bits that are all set; 'top bit' is the highest of
  * them.
  *
- * The attributes field is a byte string, not a number; of its state only
- * 'width' and 'interpretation' have a meaning (FORMAT "Attributes").
+ * The attributes field is a byte string, not a number; of its state only the
+ * two widths and the interpretation have a meaning (FORMAT "Attributes").
  */
 #ifndef HATF_LAYOUT_H
 #define HATF_LAYOUT_H
@@ -82,7 +82,8 @@ const char *layout_apply(struct layout *layout,
 
 /*
  * Return the length of a metadata record, tag included, from its first 4 bytes.
- * If these are illegal, return 4; layout_apply() then reports the error.
+ * If the op or the interpretation is illegal, return 4; layout_apply() then
+ * reports the error.
  */
 size_t layout_metadata_nbytes(const uint8_t *p);
 
@@ -105,7 +106,7 @@ layout_fits(const struct layout_field *f, uint64_t value)
 	return value - f->origin + f->sign <= f->mask;
 }
 
-/* Can the attributes field store 'nbytes' bytes, at most 65535? */
+/* Can the attributes field store 'nbytes' bytes?  'nbytes' is at most 65535. */
 static inline bool
 layout_fits_bytes(const struct layout_field *f, size_t nbytes)
 {

@@ -5,9 +5,9 @@
  * A realloc record of tag 3, 4 or 5 announces the alloc and free records that
  * follow it (FORMAT "Realloc"); together they are one logical event.  Traces by
  * other tools may lack the announced records.  So an alloc or free counts as a
- * part of the realloc before it only if it has the same thread and the
- * announced address.  Any other record, except a comment or metadata, ends the
- * wait for announced records.
+ * part of the realloc before it only if that realloc announced a record of this
+ * tag, with the same thread and address.  Any other record, except a comment or
+ * metadata, ends the wait for announced records.
  */
 #ifndef HATF_PAIRING_H
 #define HATF_PAIRING_H
@@ -24,7 +24,8 @@ struct pairing {
 };
 
 enum pairing_role {
-	PAIRING_NONE,  /* not a heap event: comment, metadata, thread or heap */
+	/* not an event: a comment, metadata, or a record of a thread or heap */
+	PAIRING_NONE,
 	PAIRING_EVENT, /* the record begins a logical event */
 	PAIRING_PART,  /* the record is a part of the realloc before it */
 };

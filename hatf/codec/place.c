@@ -4,23 +4,24 @@
  *
  * The costs of the fields do not depend on each other.  So each field has a
  * trellis of its own (trellis.h) over a few useful states (field_states.h), and
- * takes the cheapest path through the span.  The address has one base, which
- * may change between two spans.  Time, thread and heap need no plan in a span
- * where they do not change and are already stored in 0 bytes.  The same holds
- * for the attributes in a span where no record has attributes.
+ * takes the cheapest path through the span.  The address has one base in a
+ * span; the next span may have another.  Time, thread and heap need no plan in
+ * a span where they do not change and are already stored in 0 bytes.  The same
+ * holds for the attributes in a span where no record has attributes.
  *
- * Each span starts from the actual state after the span before.  So the plan is
- * optimal within a span, but ignores the records after its end.
+ * Each span starts from the actual state after the span before.  The plan is
+ * the cheapest one for the span itself, but ignores the records after its end.
  */
 #include "hatf/codec/place.h"
 
 #include "hatf/codec/hatf_record.h"
 
 /*
- * BASE_SAMPLES: how many addresses are compared to choose a candidate.
+ * BASE_SAMPLES: the largest number of addresses in the sample that chooses a
+ * candidate.
  * BASE_TRIAL: after the first spans, two of every BASE_TRIAL spans try a
  * candidate.
- * BASE_GAIN: how many bytes a new base must save in a span.
+ * BASE_GAIN: a new base must save more than this many bytes in a span.
  */
 #define BASE_SAMPLES 16
 #define BASE_TRIAL   8
@@ -29,7 +30,8 @@
 /*
  * The metadata at the beginning of a block gives each field a last width that
  * is not 0.  If the width of a field is 0 at the beginning of a block, its last
- * width is the one in this table.
+ * width is the one in this table.  The size is not in the table, because its
+ * state under default determines its last width.
  */
 static const uint8_t default_last_width[HATF_FIELD_COUNT] = {
 	[HATF_FIELD_ADDRESS] = 4,
@@ -44,7 +46,7 @@ place_init(struct place *p)
 {
 	/*
 	 * Do not clear 'uses' and the members after it, because place_span()
-	 * writes them before it reads them.
+	 * and place_fast() write them before they read them.
 	 */
 	memset(p, 0, offsetof(struct place, uses));
 	field_states_init(&p->states);
@@ -53,11 +55,11 @@ place_init(struct place *p)
 /* -------------------------------------------------------------------- base */
 
 /*
- * There are two kinds of candidates for the base.  One kind is the most
- * frequent address, whose offset then takes 0 bytes.  The other kind is the
- * middle of the most frequent 64 KiB, so that the offset of each address in
- * this range takes 2 bytes.  Each row of the table belongs to one kind, and
- * gives the cost of an offset by the class of the offset.
+ * There are two kinds of candidates for the base.  One kind approximates the
+ * most frequent address, whose offset then takes 0 bytes.  The other kind is
+ * about the middle of the most frequent 64 KiB, so that the offset of each
+ * address in this range takes 2 bytes.  Each row of the table belongs to one
+ * kind, and gives the cost of an offset by the class of the offset.
  */
 static const uint8_t candidate_weight[PLACE_CANDIDATES][5] = {
 	{ 0, 2, 2, 4, 8 },
@@ -81,6 +83,7 @@ candidate_cost(const uint64_t *addresses, size_t n, uint64_t base,
  * Propose new candidates from one address of the span; each call takes the
  * address at another position.  Replace a candidate by the base that the
  * address suggests if this base gives a lower cost for a sample of the span.
+ * The first sample with an address determines both candidates and the base.
  */
 static void
 renew_candidates(struct place *p, const struct hatf_record *records, size_t n)
@@ -179,7 +182,7 @@ emit(struct field_plan *f, size_t record, unsigned op, unsigned argument,
 	};
 }
 
-/* Set the width and the last width of the field. */
+/* Emit a "set fieldSize" record. */
 static void
 emit_width(struct field_plan *f, size_t record, unsigned width)
 {
@@ -216,10 +219,11 @@ has_room(struct field_plan *f, size_t record)
 }
 
 /*
- * Emit the changes after which the field is in 'state' and its next value is
- * 'value'.  If 'restated' is set, emit every setting, even if the field already
- * has it.  In this case also set the last width that is not 0: if the new width
- * is 0, set the default last width before it.
+ * Emit the changes that put the field into 'state'.  'value' is the next value
+ * of the field; it becomes the default, or the 'initialValue' of a delta that
+ * begins here.  If 'restated' is set, emit every setting, even if the field
+ * already has it.  In this case also set the last width that is not 0: if the
+ * new width is 0, set the default last width before it.
  */
 static void
 enter(struct field_plan *f, size_t record, unsigned state, uint64_t value,
@@ -265,8 +269,8 @@ present_state(const struct field_plan *f)
 
 /*
  * Set the cost of each state at the start of the span.  If there is a present
- * state, it costs 0, and the span can start in no other state.  Else each state
- * costs the metadata that enters it.
+ * state, it costs 0, and the span can start in no other state.  Else estimate
+ * for each state the length of the metadata that enters it.
  */
 static void
 start_costs(const struct field_plan *f, unsigned present,
@@ -307,8 +311,9 @@ use_value(const struct field_plan *f, size_t use)
 }
 
 /*
- * The field is under default from use 'use' to 'end'.  Emit a change of the
- * default wherever the value changes.
+ * The field is under default from use 'use' until before use 'end'.  Emit a
+ * change of the default wherever the value changes.  Return false if there is
+ * no room for a change.
  */
 static bool
 emit_defaults(struct field_plan *f, const uint8_t *classes, size_t use,
@@ -332,7 +337,7 @@ emit_defaults(struct field_plan *f, const uint8_t *classes, size_t use,
  * Convert the turns of the cheapest path into changes.  'turns' begins with the
  * last turn.  'is_foreign': the field's state before the span is
  * FIELD_STATE_OTHER, so the first change must enter the first state of the
- * path.
+ * path.  Stop, and end the span, where there is no room for a change.
  */
 static void
 emit_turns(struct field_plan *f, const struct trellis_job *job, size_t n,
@@ -419,9 +424,9 @@ plan_size_and_address(struct place *p, size_t cut)
 }
 
 /*
- * Plan time, thread, heap or attributes.  'varies' is false if the value of all
- * uses is that of field_uses_previous().  For the attributes, 'varies' is false
- * if no record has attributes.
+ * Plan time, thread, heap or attributes.  If 'varies' is false, all uses have
+ * the value of field_uses_previous(); for the attributes, no record has
+ * attributes.
  */
 static size_t
 plan_field(struct place *p, unsigned field, bool varies, size_t cut)
@@ -453,7 +458,7 @@ plan_field(struct place *p, unsigned field, bool varies, size_t cut)
 
 /*
  * Return the field whose next change is the earliest; HATF_FIELD_COUNT if no
- * change is left.
+ * change before record 'cut' is left.
  */
 static unsigned
 next_field(const struct place *p, const uint32_t *done, size_t cut)
@@ -472,9 +477,10 @@ next_field(const struct place *p, const uint32_t *done, size_t cut)
 }
 
 /*
- * Merge the changes of all fields in the order of their records.  If 'changes'
- * has no room for a change, end the span before the record of that change, and
- * drop the changes that were already stored for this record.
+ * Merge the changes of all fields in the order of their records, and return the
+ * number of records planned: 'cut' or fewer.  If 'changes' has no room for a
+ * change, end the span before the record of that change, and drop the changes
+ * that were already stored for this record.
  */
 static size_t
 merge(const struct place *p, size_t cut, struct place_change *changes,

@@ -5,13 +5,13 @@
  * A planner gets a span of records and the layout before the span.  It decides
  * which metadata to write between the records, so that each record fits the
  * layout at its place.  Until the planner has decided, the encoder keeps the
- * records in its span. place_span() is the default planner, and the planner of
+ * records in its span.  place_span() is the default planner, and the planner of
  * the recorder except in fast mode (place_fast()).  It considers one span at a
  * time, and takes constant time per record.  A caller of the encoder can supply
  * another planner, see 'struct place_planner'.
  *
- * These functions may run where encoder.h runs.  A 'struct place' has one
- * owner, who serializes all calls.
+ * These functions keep the rules of encoder.h for code in traced programs.  A
+ * 'struct place' has one owner, who serializes all calls.
  */
 #ifndef HATF_PLACE_H
 #define HATF_PLACE_H
@@ -22,7 +22,10 @@
 #include "hatf/codec/trellis.h"
 #include "hatf/hatf.h"
 
-/* Maximum number of records that place_span() plans in one call. */
+/*
+ * Maximum number of records that place_span() and place_fast() plan in one
+ * call.
+ */
 #define PLACE_SPAN_RECORDS FIELD_USES_RECORDS
 
 /* Maximum number of metadata records before one record: three per field. */
@@ -74,9 +77,9 @@ struct place_planner {
 #define PLACE_CANDIDATES 2
 
 /*
- * The state and scratch memory of place_span(), about 60 KB.  The fields before
- * 'uses' last from one span to the next; the others are here because the stack
- * of the writer thread is too small for them.
+ * The state and scratch memory of place_span() and place_fast(), about 60 KB.
+ * The members before 'uses' last from one span to the next; the others are here
+ * because the stack of the writer thread is too small for them.
  */
 struct place {
 	/* The base of the address under baseOffset (FORMAT "Interpretations"),
@@ -103,10 +106,10 @@ size_t place_span(void *place, const struct layout *layout, bool restart,
 		  struct place_change *changes, size_t cap, size_t *count_ret);
 
 /*
- * The planner of fast mode, with the same 'struct place'.  A field keeps its
- * state if all values of the span fit it.  Else it gets a state that fits the
- * span and probably most later records.  This planner takes less time than
- * place_span(), but the records take more bytes.
+ * The planner of fast mode, with the same 'struct place'.  Inside a block, a
+ * field keeps its state if all values of the span fit it.  Else it gets a state
+ * that fits the span and probably most later records.  This planner takes less
+ * time than place_span(), but the records take more bytes.
  */
 size_t place_fast(void *place, const struct layout *layout, bool restart,
 		  const struct hatf_record *records, size_t n,

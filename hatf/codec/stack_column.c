@@ -3,8 +3,8 @@
 #include "hatf/codec/stack_column.h"
 
 /*
- * Maximum length of an entry: three ULEB128 numbers of 32 bits, one of which
- * has an additional low bit.
+ * Upper bound of the length of a run and the entry after it: at most three
+ * ULEB128 numbers below 2^32, of up to 5 bytes each.
  */
 #define ENTRY_NBYTES 16
 

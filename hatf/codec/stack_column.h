@@ -5,8 +5,8 @@
  * The attribute STACK of a record takes 3 to 5 bytes, and makes the attributes
  * field change its width from record to record.  The encoder therefore takes
  * the stacks out of the records, and puts them into one comment before these
- * records (FORMAT "Columns of stacks").  A stack then takes less than a byte
- * for each allocation.
+ * records (FORMAT "Columns of stacks").  A stack then usually takes less
+ * than a byte for each allocation.
  *
  * A column belongs to one encoder, under the rules of encoder.h.  The caller
  * sets all of it to 0 before the first use.
@@ -43,10 +43,11 @@ struct stack_column {
 	bool is_active; /* the column has begun and has not ended */
 	bool has_frees; /* the next column will have values for frees */
 	size_t used;	/* length of 'text' in bytes */
-	/* records since the last stored entry, all predicted by the model */
+	/* number of values since the last entry, all predicted by the model */
 	uint32_t run;
-	uint32_t stored_count; /* how many ids have a number in this column */
-	/* how many ids got a number in earlier columns */
+	/* number of entries STACK_LITERAL in this column */
+	uint32_t stored_count;
+	/* the same for earlier columns, since 'places' was last cleared */
 	uint32_t stored_before;
 	struct stack_model model;
 	uint8_t text[STACK_COLUMN_MAX];

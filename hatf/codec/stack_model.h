@@ -5,11 +5,11 @@
  * A column of stacks (FORMAT "Columns of stacks") stores only the stacks that
  * this model does not predict.  If stack D once followed stacks A, B and C, it
  * often follows them again.  So the model predicts from the last three stacks
- * of the thread.  If it has never seen these three in this order, it predicts
+ * of the thread.  If it knows no stack that followed these three, it predicts
  * from the last stack alone.
  *
  * Writer and reader use the same code, so their predictions are equal.  The
- * model allocates nothing and may be used wherever encoder.h may.  A model has
+ * code keeps the rules of encoder.h for code in traced programs.  A model has
  * one owner, who serializes all calls.
  */
 #ifndef HATF_STACK_MODEL_H
@@ -63,7 +63,8 @@ stack_model_init(struct stack_model *m, bool has_frees)
 
 /*
  * Does the column have a value (FORMAT "Columns of stacks") for 'rec', the next
- * record?  The tag of 'rec' is 0 to 10.
+ * record?  The tag of 'rec' is 0 to 10.  Call this once for each record in
+ * order, because it notes which records a realloc announces.
  */
 static inline bool
 stack_model_has_entry(struct stack_model *m, const struct hatf_record *rec)

@@ -182,7 +182,7 @@ step(const struct trellis_rules *r, const struct fixed *f, lanes now,
 
 /*
  * Set the padding before the first use to "no change", so that last_turn()
- * stops there.
+ * finds no turn there.
  */
 static void
 begin(const struct trellis_job *job)
@@ -190,7 +190,10 @@ begin(const struct trellis_job *job)
 	memset(job->path->stayed, 0xff, 8);
 }
 
-/* Return the first use at or after 'i' whose class is not 'class'. */
+/*
+ * Return the first use at or after 'i' whose class is not 'class', or 'n' if
+ * there is none.
+ */
 static size_t
 end_of_class(const uint8_t *classes, size_t i, size_t n, uint8_t class)
 {
@@ -250,10 +253,6 @@ run_two(const struct trellis_job *a, const struct trellis_job *b, size_t n)
 
 #ifdef __x86_64__
 
-/*
- * Like run_two(), but with both fields in one register, which halves the number
- * of instructions.
- */
 #define AVX2 __attribute__((target("avx2")))
 
 AVX2 static inline __m256i
@@ -279,6 +278,10 @@ partner_two(__m256i a)
 			       _mm256_srli_epi32(a, 16));
 }
 
+/*
+ * Like run_two(), but with both fields in one register, which halves the number
+ * of instructions.
+ */
 AVX2 static void
 run_two_avx2(const struct trellis_job *a, const struct trellis_job *b, size_t n)
 {

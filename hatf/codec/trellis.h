@@ -16,8 +16,8 @@
  * least cost of TRELLIS_USES uses stays far below 2^15.  TRELLIS_NEVER is
  * higher than the gain of any change.
  *
- * These functions change only what their arguments point to.  They may run
- * where encoder.h runs, in any thread.
+ * These functions change only what their arguments point to.  They keep the
+ * rules of encoder.h for code in traced programs, and any thread may call them.
  */
 #ifndef HATF_TRELLIS_H
 #define HATF_TRELLIS_H
@@ -34,7 +34,10 @@
 #define TRELLIS_USES	512
 #define TRELLIS_NEVER	2048
 
-/* A class with this bit forbids a change of state before the use. */
+/*
+ * A class with this bit is tied: the state must not change before the use.  The
+ * bit selects within[1]; the rules must forbid the other changes by 'enter'.
+ */
 #define TRELLIS_TIED 32
 
 struct trellis_costs {

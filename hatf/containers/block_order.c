@@ -60,10 +60,11 @@ take_later(const struct block_page *page, unsigned i, unsigned last,
 }
 
 /*
- * Find the last block before a place, which may be the end of the page.  A
- * block before the place has a home that is not after the home of the place.
- * Such a block is either in a slot before the home of the place, or in the run
- * of used slots that starts at this home.  The run may wrap around.
+ * Find the last block before a place, which may be the end of the page.  In a
+ * page of aligned blocks, a block before the place has a home that is not after
+ * the home of the place.  Such a block is either in a slot before the home of
+ * the place, or in the run of used slots that starts at this home.  The run may
+ * wrap around.
  */
 static struct found
 find_before(const struct block_page *page, unsigned place)
@@ -79,7 +80,9 @@ find_before(const struct block_page *page, unsigned place)
 	for (unsigned i = page->has_unaligned ? room : home; i-- > 0;) {
 		/*
 		 * Stop if the home of the found block is after 'i', because the
-		 * remaining slots only have blocks whose homes are at most 'i'.
+		 * blocks in the remaining slots have homes of at most 'i'.
+		 * (Blocks that wrapped around are after the place, or the loop
+		 * above has seen them.)
 		 */
 		if (!page->has_unaligned && found.slot != NULL &&
 		    ordered_home(page, found.place - 1) > i)
@@ -91,8 +94,9 @@ find_before(const struct block_page *page, unsigned place)
 
 /*
  * Find the first block among the places from 'first' to 'last'.  Search from
- * the home of 'first' on: all places in a run of used slots are before the
- * places in the next run, except that the last run may wrap around.
+ * the home of 'first' on: in a page of aligned blocks, all places in a run of
+ * used slots are before the places in the next run, except that the last run
+ * may wrap around.
  */
 static struct found
 find_first(const struct block_page *page, unsigned first, unsigned last)
@@ -110,8 +114,10 @@ find_first(const struct block_page *page, unsigned first, unsigned last)
 			last_home = ordered_home(page, place - 1);
 		}
 		/*
-		 * Stop at a free slot, because the slots after it only have
-		 * blocks with homes after 'i', or with earlier places.
+		 * Stop at a free slot from 'last_home' on, because the blocks
+		 * after it have later homes.  After wrapping around, stop at a
+		 * free slot before 'home', because the blocks after it have
+		 * places before 'first'.
 		 */
 		if (place == 0 && !page->has_unaligned &&
 		    (i >= last_home || i < home))

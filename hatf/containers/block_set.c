@@ -129,8 +129,9 @@ close_hole_words(struct block_page *page, unsigned hole, unsigned words)
 }
 
 /*
- * Move a later block of the run into the free slot 'hole'; repeat with the slot
- * that this block leaves.
+ * Remove the block in slot 'hole': move a later block of the run into this
+ * slot, repeat this with the slot that the block leaves, and free the last such
+ * slot.
  */
 static void
 close_hole(struct block_page *page, unsigned hole)
@@ -205,8 +206,8 @@ resize_page(struct slab *slab, struct block_page *page, unsigned size_class,
 /*
  * Return the slab class for a page that must grow.  A page of less than 4 cache
  * lines, or a page whose size was guessed from a neighbouring page, grows by
- * one class.  Other pages grow by two classes.  If blocks come and go, leave
- * room for twice the blocks, so that the page seldom grows.
+ * one class.  Other pages grow by two classes.  If blocks come and go, choose
+ * at least 2.5 slots for each block, so that the page seldom grows.
  */
 static unsigned
 grown_class(const struct block_page *page)
@@ -241,16 +242,16 @@ fit_page(struct slab *slab, struct block_page *page, const struct block *block,
 
 	const unsigned room = room_of(size_class, page->words);
 
-	/*
-	 * The slots get longer, but the page must keep the same number of
-	 * slots.
-	 */
+	/* If the slots get longer, the page must keep at least 'room' slots. */
 	while (room_of(size_class, words) < room)
 		size_class++;
 	return resize_page(slab, page, size_class, words);
 }
 
-/* Shrink the slots of a page to room for 1.5 times its blocks. */
+/*
+ * Move a page to a shorter array, with room for about 1.5 times its blocks.  If
+ * there is no memory, keep the array.
+ */
 static void
 shrink_page(struct slab *slab, struct block_page *page)
 {
@@ -288,7 +289,10 @@ resize_pages(struct block_set *blocks, unsigned shift)
 	return true;
 }
 
-/* Ensure that half of the slots stays free after one more page. */
+/*
+ * Ensure that half of the slots stays free after one more page; false if there
+ * is no memory.
+ */
 static bool
 make_room(struct block_set *blocks)
 {
@@ -350,7 +354,7 @@ add_page(struct block_set *blocks, uint64_t number)
 	return page;
 }
 
-/* Remove a page that has lost its last block. */
+/* Remove a page that has no blocks. */
 static void
 remove_page(struct block_set *blocks, struct block_page *page)
 {

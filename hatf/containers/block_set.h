@@ -20,8 +20,8 @@
  * share a cache line or are in adjacent ones.
  *
  * A block takes 24 bytes if its size is below 32 GiB and its object and event
- * numbers are below 2^40.  A page that holds a block beyond these limits uses
- * 32 bytes for each of its blocks.
+ * numbers are below 2^40.  A page that holds or has held a block beyond these
+ * limits uses 32 bytes for each of its blocks.
  *
  * Memory is O(peak number of live blocks).  A set usually grows page by page,
  * as a heap does.  A block then takes at most 32 bytes if its page has 32
@@ -144,8 +144,8 @@ bool block_set_after(const struct block_set *blocks, uint64_t address,
 /*
  * Return the home slot of a place (an offset in the page) in a page of 'room'
  * slots.  Homes of places that are multiples of 16 have the order of the
- * places.  Other places occur only in traces whose addresses are serial
- * numbers.  They come in dense runs, so they are spread over the page.
+ * places.  Other places occur mostly in traces whose addresses are serial
+ * numbers.  There they come in dense runs, so they are spread over the page.
  */
 static inline unsigned
 block_set_home(unsigned place, unsigned room)
@@ -182,7 +182,7 @@ struct block_walk {
 bool block_set_next(const struct block_set *blocks, struct block_walk *walk,
 		    uint64_t *address_ret, struct block *block_ret);
 
-/* Prefetch the slot that block_set_find() will read. */
+/* Prefetch the slot that block_set_find() will look at first. */
 void block_set_prefetch(const struct block_set *blocks, uint64_t address);
 
 #endif /* HATF_BLOCK_SET_H */

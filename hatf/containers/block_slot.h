@@ -3,10 +3,10 @@
  * block_slot.h - the slots of a page of blocks: for block_set.c and
  * block_order.c
  *
- * A slot has three 64-bit words, or four if the page has a block that does not
- * fit three.  The last word is 0 if the slot is free.  Otherwise the upper bits
- * of the last word are the block's place, its offset in the page, plus 1.  The
- * birth is the event that allocated the block:
+ * A slot has three 64-bit words, or four if the page has had a block that does
+ * not fit three.  The last word is 0 if the slot is free.  Otherwise the upper
+ * bits of the last word are the block's place, its offset in the page, plus 1.
+ * The birth is the event that allocated the block:
  *
  * 	     63                   51 50      40 39                   0
  * 	0   |                     time of birth                       |
@@ -53,7 +53,7 @@ block_slot_at(const struct block_page *page, unsigned i)
 	return page->slots + (size_t)i * page->words;
 }
 
-/* Return the place of a slot plus 1, or 0 if the slot is free. */
+/* Return the place of the block in a slot, plus 1; 0 if the slot is free. */
 static inline unsigned
 block_slot_get_place(const struct block_page *page, const uint64_t *slot)
 {

@@ -8,7 +8,7 @@
  * number of live blocks + heaps that ever existed).  Used by one thread at a
  * time.
  *
- * With heaps_number_blocks(), the sets number their blocks.
+ * After heaps_number_blocks(), the sets number their blocks.
  *
  * Invariant: 'live_count' and 'live_nbytes' are sums over all sets.
  */
@@ -36,7 +36,7 @@ struct heaps {
 	struct heap **others; /* all other heaps, in any order */
 	size_t other_count, other_cap;
 	struct u64_map index; /* maps an id to 'value', the index in 'others' */
-	struct ids ids;	      /* the ids of the heaps that exist */
+	struct ids ids;	      /* which heaps exist or have existed */
 	bool numbers_blocks;
 	uint64_t live_count, live_nbytes;
 	uint64_t peak_count, peak_nbytes;
@@ -49,8 +49,9 @@ struct heaps {
 void heaps_init(struct heaps *heaps, bool strict);
 
 /*
- * From now on number the blocks of each heap (numbered_blocks.h).  Return false
- * if a block was added before, or if the heaps keep an order.
+ * From now on number the blocks of each heap (numbered_blocks.h).  Return true
+ * if this was so before.  Else return false if it is too late: a block is live,
+ * a heap other than heap 0 exists, or the heaps keep an order.
  */
 bool heaps_number_blocks(struct heaps *heaps);
 
@@ -65,8 +66,9 @@ void heaps_clear_history(struct heaps *heaps);
 
 /*
  * Keep only those blocks of heap 0 that no event has touched since
- * heaps_clear_history(), and remove all others.  Return false if memory runs
- * out; some blocks are lost then.
+ * heaps_clear_history(), and remove all other blocks and heaps.  The heaps are
+ * then not strict and keep no order.  Return false if memory runs out; some
+ * blocks are lost then.
  */
 bool heaps_keep_without_history(struct heaps *heaps);
 
@@ -88,7 +90,7 @@ struct heap *heaps_find(struct heaps *heaps, uint64_t id);
 
 /*
  * From now on keep the pages of all sets in order (block_set.h); false if there
- * is no memory.
+ * is no memory.  Precondition: the heaps do not number their blocks.
  */
 bool heaps_keep_order(struct heaps *heaps);
 
@@ -153,9 +155,10 @@ heaps_next_block(const struct heaps *heaps, const struct heap *heap,
 #define HEAPS_PREFETCH_DISTANCE 16
 
 /*
- * Prefetch the block of a record that comes later, if the block is in heap 0.
- * Call this before record 'i' of 'n' changes the heaps.  The call is optional;
- * without it, sets of many live blocks are slower.
+ * Prefetch the block of record i + HEAPS_PREFETCH_DISTANCE, if there is such a
+ * record and its block is in heap 0.  Call this before record 'i' of 'n'
+ * changes the heaps.  The call is optional; without it, sets of many live
+ * blocks are slower.
  */
 static inline void
 heaps_prefetch(const struct heaps *heaps, const struct hatf_record *records,
@@ -174,7 +177,7 @@ heaps_prefetch(const struct heaps *heaps, const struct hatf_record *records,
 /* How many records ahead of its use the row of a block is prefetched. */
 #define HEAPS_ROW_DISTANCE 8
 
-/* Prefetch the page of record 'i', which comes later. */
+/* Prefetch the page of the block of record 'i', which comes later. */
 static inline void
 heaps_prefetch_page(struct heaps *heaps, const struct hatf_record *records,
 		    size_t i)
@@ -187,8 +190,8 @@ heaps_prefetch_page(struct heaps *heaps, const struct hatf_record *records,
 }
 
 /*
- * Call this for each array of records, before heaps_look_ahead() for its first
- * record.
+ * Prefetch the pages of the first records.  Call this for each array of
+ * records, before heaps_look_ahead() for its first record.
  */
 static inline void
 heaps_look_at_first(struct heaps *heaps, const struct hatf_record *records,

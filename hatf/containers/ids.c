@@ -10,7 +10,7 @@
 
 enum ids_state {
 	IDS_NEW,     /* the id was never seen, and the slot is free */
-	IDS_IMPLIED, /* the id was used, but never created */
+	IDS_IMPLIED, /* the id was used while it did not exist */
 	IDS_ALIVE,
 	IDS_GONE,
 };
@@ -90,7 +90,10 @@ make_room(struct ids *ids)
 	return true;
 }
 
-/* Set the state of 'id', and store the old state in '*before_ret'. */
+/*
+ * Set the state of 'id', and store the old state in '*before_ret'; false if
+ * there is no memory.
+ */
 static bool
 change(struct ids *ids, uint64_t id, enum ids_state state,
        enum ids_state *before_ret)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ids.h - the set of threads or heaps that exist
+ * ids.h - which threads or heaps exist or have existed, by id
  *
- * Remembers every id that was ever used, at about 20 bytes each.  Memory is
- * O(ids).  A trace that is not 'strict' may omit the creation of an id, and may
- * reuse an id after its destruction, as operating systems do.
+ * A set remembers every id that was ever used, at about 20 bytes each.  Memory
+ * is O(ids).  A trace that is not 'strict' may omit the creation of an id, and
+ * may reuse an id after its destruction, as operating systems do.
  *
  * Used by one thread at a time.
  */
@@ -16,7 +16,10 @@
 /* The result of ids_create(), ids_destroy() and ids_use(). */
 enum ids_result {
 	IDS_OK,
-	/* the id does not exist, or is created although it exists */
+	/*
+	 * the id does not exist, or is created although it exists; with
+	 * 'strict', also if it is created again after its destruction
+	 */
 	IDS_WRONG,
 	IDS_NO_MEMORY,
 };

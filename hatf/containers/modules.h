@@ -9,7 +9,7 @@
  * mappings that it overlaps, because these must have been unmapped before.
  *
  * Memory is bounded: MODULE_MAX mappings at a time, and HATF_FRAME_TEXTS_MAX
- * bytes of distinct names.  One thread uses a 'struct modules'.
+ * bytes of distinct names.  Used by one thread at a time.
  */
 #ifndef HATF_MODULES_H
 #define HATF_MODULES_H
@@ -69,8 +69,8 @@ void modules_describe(const struct module *mapping, struct text *t);
 
 /*
  * Add the mapping that an 'object' comment describes.  Ignore other records, a
- * malformed comment, and a mapping beyond the limit of MODULE_MAX.  Errors:
- * HATF_NO_MEMORY.
+ * malformed comment, and a mapping beyond a limit (MODULE_MAX or
+ * HATF_FRAME_TEXTS_MAX).  Errors: HATF_NO_MEMORY.
  */
 enum hatf_status modules_note(struct modules *m, const struct hatf_record *rec);
 

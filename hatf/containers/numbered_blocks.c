@@ -23,7 +23,10 @@
  */
 #define ENTRIES_MAX 6u
 
-/* The size of a huge page, and the minimum size of rows that use such pages. */
+/*
+ * The size of a huge page, and the minimum size of an array of rows that asks
+ * for huge pages.
+ */
 #define HUGE_NBYTES ((size_t)2 << 20)
 
 /* How many blocks ahead a free row is prefetched. */
@@ -75,7 +78,10 @@ grow_array(void *old, size_t old_nbytes, size_t nbytes)
 	return array;
 }
 
-/* Make room for one more row; false if there is no memory. */
+/*
+ * Make room for one more row; false if there is no memory, or if all numbers
+ * are in use.
+ */
 static bool
 grow_rows(struct numbered_blocks *blocks)
 {
@@ -103,7 +109,7 @@ grow_rows(struct numbered_blocks *blocks)
 	return true;
 }
 
-/* Return a free row, which put_row() will then take; 0: no memory. */
+/* Return a free row, which put_row() will then take; 0: there is none. */
 static inline uint32_t
 find_free_row(struct numbered_blocks *blocks)
 {
@@ -248,7 +254,7 @@ length_of(unsigned shift)
 static inline unsigned
 class_of(unsigned shift)
 {
-	/* Arrays of 64, 32, 16, 8, 4 and 2 cache lines, and of one. */
+	/* The arrays have 64, 32, 16, 8, 4, 2 and 1 cache lines. */
 	static const uint8_t classes[] = { 31, 23, 15, 7, 3, 1, 0 };
 
 	return classes[shift];
@@ -345,7 +351,10 @@ resize_pages(struct numbered_blocks *blocks, unsigned shift)
 	return true;
 }
 
-/* Ensure that half of the slots stays free after one more page. */
+/*
+ * Ensure that half of the slots stays free after one more page; false if there
+ * is no memory.
+ */
 static bool
 make_room(struct numbered_blocks *blocks)
 {
@@ -416,7 +425,10 @@ numbered_blocks_find(struct numbered_blocks *blocks, uint64_t address,
 	return true;
 }
 
-/* Add a block at a place where there is none. */
+/*
+ * Add a block at a place where there is none; false if there is no memory, or
+ * if all numbers are in use.
+ */
 static inline bool
 add_block(struct numbered_blocks *blocks, struct numbered_page *page,
 	  uint64_t address, struct block *block)

@@ -3,10 +3,10 @@
  * numbered_blocks.h - the set of live blocks, by address, with small numbers
  *
  * Like a block set (block_set.h), but each block has a number.  No two live
- * blocks have the same number, and a new block takes the number that was freed
- * last.  So the users of a set can keep what they know of a block in an array,
- * with the number as the index.  A look-up is faster than in a block set, and
- * takes more memory.
+ * blocks have the same number, and a new block takes the free number that was
+ * freed last, or the next number if none is free.  So the users of a set can
+ * keep what they know of a block in an array, with the number as the index.  A
+ * look-up is faster than in a block set, and takes more memory.
  *
  * The numbers are the indices of 'rows'.  To find the number of an address,
  * look up its page, a group of 1024 places, in a hash table.  The page has an
@@ -84,7 +84,7 @@ struct numbered_page {
 	uint8_t shift;
 };
 
-/* A record that comes later, see numbered_blocks_prefetch_page(). */
+/* A look-up that comes later, see numbered_blocks_prefetch_page(). */
 struct numbered_ahead {
 	const uint32_t *number; /* where the number of the block may be */
 	size_t hint;

@@ -24,8 +24,8 @@ page_order_fini(struct page_order *order)
 }
 
 /*
- * Find the run that contains the group, or the run to which the group must be
- * added.  Precondition: there is a run.
+ * Return the run that contains the group with this number, or the run to which
+ * the group must be added.  Precondition: there is a run.
  */
 static size_t
 seek_run(const struct page_order *order, uint64_t number)
@@ -44,8 +44,8 @@ seek_run(const struct page_order *order, uint64_t number)
 }
 
 /*
- * Return the index of the first group in the run that has at least this
- * number.
+ * Return the index of the first group in the run that has at least this number,
+ * or 'count' of the run if there is none.
  */
 static unsigned
 seek_group(const struct page_run *run, uint64_t number)

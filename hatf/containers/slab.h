@@ -2,13 +2,13 @@
 /*
  * slab.h - an allocator for many small arrays of 80 sizes
  *
- * Between one power of two and the next there are eight sizes, so an array is
- * only a little longer than its content.  Memory comes in chunks.  Each chunk
- * is at least as large as all earlier ones together, up to the size of a huge
- * page.  So few arrays need little memory, and many arrays are in huge pages.
- * Freed arrays are reused for arrays of the same size or smaller ones.  Chunks
- * are kept until slab_fini(), so memory is proportional to the sum of each
- * size's peak use.
+ * From 512 bytes on, there are eight sizes from one power of two to the next,
+ * so an array is only a little longer than its content.  Memory comes in
+ * chunks.  Each chunk is at least as large as all earlier ones together, up to
+ * the size of a huge page.  So few arrays need little memory, and many arrays
+ * are in huge pages.  Freed arrays are reused for arrays of the same size or
+ * smaller ones.  Chunks are kept until slab_fini(), so memory is proportional
+ * to the sum of each size's peak use.
  *
  * Used by one thread at a time.
  */

@@ -58,11 +58,12 @@ struct hatf_stacks {
 	 * with open addressing.  A slot with 0 is free.
 	 */
 	uint32_t *slots;
-	size_t slot_count; /* at least twice the number of stacks */
+	/* at least twice the number of stacks that hatf_stacks_add() added */
+	size_t slot_count;
 	uint32_t frames_written, stacks_written;
-	/* memory for a value of a comment: HATF_DEFINITION_MAX + 1 bytes */
+	/* HATF_DEFINITION_MAX + 1 bytes for a value of a comment, or NULL */
 	char *value;
-	/* phrase that says why the last definition was refused; static */
+	/* if the last definition was refused: the reason, a static phrase */
 	const char *fault;
 };
 
@@ -161,7 +162,7 @@ put_content(struct hatf_stacks *s, const struct hatf_frame *frame,
 				number_ret);
 }
 
-/* Add a frame with a new id and the content that put_content() has numbered. */
+/* Add a frame with a new id; 'number' is the number of its content. */
 static enum hatf_status
 add_frame(struct hatf_stacks *s, uint64_t id, uint32_t number)
 {
@@ -360,7 +361,7 @@ parse_number(const struct definition *d, const char *key, uint64_t *n_ret)
 	       text_find_u64(d->text, d->nbytes, key, n_ret);
 }
 
-/* Like parse_number(), but for a hexadecimal number with "0x". */
+/* Like parse_number(), but for "address", a hexadecimal number with "0x". */
 static bool
 parse_address(const struct definition *d, uint64_t *n_ret)
 {
@@ -391,7 +392,7 @@ parse_address(const struct definition *d, uint64_t *n_ret)
 
 /*
  * Add the value of 'key' in the definition to the texts, up to its first NUL.
- * Store the number of the text; 0 if the key is absent.
+ * Store the number of the text; 0 if the key is absent or the text is empty.
  */
 static enum hatf_status
 parse_name(struct hatf_stacks *s, const struct definition *d, const char *key,
@@ -483,7 +484,8 @@ locate_frame(struct hatf_stacks *s, const struct content *content)
 	status = put_text(s, module->object, &number);
 	/*
 	 * The frame's own definition may name an object other than the mapped
-	 * one.  Use the mapping only if both objects are the same.
+	 * one.  Use the mapping only if the definition names the mapped
+	 * object, or none.
 	 */
 	if (status == HATF_OK &&
 	    (content->object == 0 || content->object == number)) {

@@ -57,7 +57,7 @@ string_table_get(const struct string_table *table, uint32_t number)
 	return table->rows[number - 1].bytes;
 }
 
-/* Return the memory of the table in bytes. */
+/* Return how many bytes the strings, the rows and the slots take. */
 static inline uint64_t
 string_table_memory(const struct string_table *table)
 {

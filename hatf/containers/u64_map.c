@@ -98,13 +98,13 @@ u64_map_find(struct u64_map *map, uint64_t key)
 }
 
 /*
- * Allocate the slots; all of them are free.  Look-ups are scattered over the
- * table, so a table of HUGE_NBYTES or more asks for huge pages.  With small
- * pages, most look-ups would miss the TLB.
+ * A table of this size or more asks for huge pages.  With small pages, most
+ * look-ups would miss the TLB, because they are scattered over the table.
  */
 #define HUGE_NBYTES	  ((size_t)2 << 20)
 #define CACHE_LINE_NBYTES 64
 
+/* Allocate 'slot_count' slots, all free; false if there is no memory. */
 static bool
 allocate(struct u64_map *map, size_t slot_count)
 {
@@ -153,7 +153,10 @@ resize(struct u64_map *map, size_t slot_count)
 	return true;
 }
 
-/* Ensure that a quarter of the slots stays free after one more key. */
+/*
+ * Ensure that a quarter of the slots stays free after one more key; false if
+ * there is no memory.
+ */
 static bool
 make_room(struct u64_map *map)
 {
@@ -189,8 +192,9 @@ u64_map_put(struct u64_map *map, uint64_t key, bool *added_ret)
 }
 
 /*
- * Fill the free slot 'hole' with the first later key of its run that may be
- * moved there.  Repeat this with the slot from which the key was moved.
+ * Remove the key in slot 'hole': fill the slot with the first later key of its
+ * run that may be moved there, and repeat this with the slot from which the key
+ * was moved.  Free the last such slot.
  */
 static void
 close_hole(struct u64_map *map, size_t hole)

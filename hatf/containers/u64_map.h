@@ -6,13 +6,14 @@
  * if successive look-ups are near one another.
  *
  * Open addressing with linear probing.  The keys have an array of their own,
- * eight to a cache line.  So a search of any length touches a line or two of
- * keys and then at most one entry:
+ * eight to a cache line.  So nearly every search touches only a line or two of
+ * keys, and then at most one entry:
  *
  *	keys    |  a  |  0  |  b  |  c  |  0  |	 8 bytes each, 0: free
  *	entries |  A  |     |  B  |  C  |     |	16 bytes each
  *
- * The table is between 1/4 and 3/4 full.  It grows by half and shrinks to half.
+ * A table of more than U64_MAP_MIN_SLOTS slots is between 1/4 and 3/4 full.  It
+ * grows by half and shrinks to half.
  * A key takes 32 to 48 bytes while the map grows, and at most 96 bytes in a map
  * of more than U64_MAP_MIN_SLOTS slots.
  *

@@ -13,8 +13,8 @@
  * mispredicted, since the widths change often in our own traces.
  *
  * decoder_runs.c decodes nearly all of a trace: runs of heap records (tags 0 to
- * 5) between metadata. decode_record() here decodes all other records.  In
- * decode_record(), measure() checks the bounds, and the code after measure()
+ * 5) between metadata.  decode_record() here decodes all other data records.
+ * In decode_record(), measure() checks the bounds, and the code after measure()
  * reads without checks.  If fewer than DECODER_FETCH_NBYTES are left, the
  * numbers of the record are first copied to a larger buffer.
  */
@@ -192,7 +192,7 @@ decode_numbers(struct layout_field *f, const uint8_t *p,
 	rec->time = number(&f[HATF_FIELD_TIME], &next);
 }
 
-/* Do what decode_numbers() does, but read only 'left' bytes. */
+/* Do what decode_numbers() does, but read at most 'left' bytes. */
 static void
 decode_last_numbers(struct layout_field *f, const uint8_t *p, size_t left,
 		    struct hatf_record *rec)
@@ -204,8 +204,8 @@ decode_last_numbers(struct layout_field *f, const uint8_t *p, size_t left,
 }
 
 /*
- * Count a logical event if the record begins one.  A record that a realloc has
- * announced begins none.
+ * Count a logical event if the record begins one.  A carried record, or one
+ * that a realloc has announced, begins none.
  */
 static inline void
 count_event(struct decoder *d, const struct hatf_record *rec)
@@ -283,8 +283,8 @@ decode_metadata(struct decoder *d, const uint8_t **next, const uint8_t *end,
 
 /*
  * Decode the record at '*next', which is not metadata, into 'rec' and move
- * '*next' past it.  Set 'stop' and return false if the record is truncated or
- * invalid.
+ * '*next' past it.  If the record is a comment, set 'stop'.  If the record is
+ * truncated or invalid, set 'stop' and return false.
  */
 static bool
 decode_record(struct decoder *d, const uint8_t **next, const uint8_t *end,
@@ -345,8 +345,9 @@ decoder_decode(struct decoder *d, const uint8_t **next, const uint8_t *end,
 }
 
 /*
- * Return the name of the first incomplete number.  The numbers in 'part' must
- * have the order in which decode_numbers() reads them.
+ * Return the name of the first incomplete number, or "attributes" if all
+ * numbers are complete.  The numbers in 'part' must have the order in which
+ * decode_numbers() reads them.
  */
 static const char *
 cut_number(const struct decoder *d, const uint8_t *p, size_t left)

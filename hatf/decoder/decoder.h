@@ -50,9 +50,9 @@ struct decoder {
 	decoder_lengths fixed_nbytes;
 	uint32_t extra_nbytes;
 	/*
-	 * bits '1 << field': fields in a state that only decode_run() can
-	 * decode, except that decode_plain_run() with 'has_time' can decode any
-	 * time
+	 * bits '1 << field': fields in a state that decode_plain_run() (see
+	 * decoder_runs.c) cannot decode, except that it can decode any time
+	 * with 'has_time'
 	 */
 	unsigned unusual;
 	/*
@@ -91,8 +91,8 @@ size_t decoder_decode(struct decoder *d, const uint8_t **next,
 
 /*
  * Precondition: the record at 'p' is truncated, since the stream ends 'left'
- * bytes after 'p' ('left' is at least 1).  Return the name that FORMAT.md gives
- * to the first incomplete field (static).
+ * bytes after 'p' ('left' is at least 1).  Return the name of the first
+ * incomplete field (static).
  */
 const char *decoder_cut_field(const struct decoder *d, const uint8_t *p,
 			      size_t left);

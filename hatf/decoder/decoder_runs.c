@@ -4,8 +4,8 @@
  *
  * decode_run() and decode_plain_run() have no branch that depends on the
  * contents of a record, except on rare tags.  Instead of a bounds check for
- * each field, they stop as soon as the next record could reach the end of the
- * bytes.
+ * each field, they stop as soon as the next record could extend beyond the end
+ * of the bytes.
  */
 #include "hatf/decoder/decoder_runs.h"
 
@@ -59,7 +59,9 @@ lane_close(const struct lane *l, struct layout_field *f)
 	f->origin = l->bias + l->sign;
 }
 
-/* Return the value at 'p' of a field that does not follow. */
+/*
+ * Return the value at 'p' of a field whose 'bias' stays the same during a run.
+ */
 static inline uint64_t
 lane_value(const struct lane *l, const uint8_t *p)
 {
@@ -67,8 +69,8 @@ lane_value(const struct lane *l, const uint8_t *p)
 }
 
 /*
- * Return the value at 'p' if all bits of 'there' are set; return 0 if 'there'
- * is 0.
+ * If all bits of 'there' are set, return the value at 'p', and update 'bias' if
+ * the field follows.  If 'there' is 0, return 0.
  */
 static inline uint64_t
 lane_take(struct lane *l, const uint8_t *p, uint64_t there)
@@ -123,7 +125,11 @@ run_open(const struct layout_field *f)
 	};
 }
 
-/* Count the 'n' records of a run, 'nbytes' in total. */
+/*
+ * Add the 'n' records of a run, 'nbytes' in total, to the counts of 'd'.  The
+ * counts of the reallocs by tag are not changed, because note_realloc() has
+ * already counted these.
+ */
 static inline __attribute__((always_inline)) void
 count_records(struct decoder *d, size_t n, size_t free_count,
 	      size_t realloc_count, size_t nbytes)
@@ -183,8 +189,8 @@ run_take_attributes(const struct decoder *d, const uint8_t *p,
 
 /*
  * Decode heap records from '*next' on, at most 'max', until another tag follows
- * or fewer than DECODER_RUN_RECORD_NBYTES are left.  Return the number of
- * records.
+ * or fewer than DECODER_RUN_RECORD_NBYTES bytes are left.  Move '*next' past
+ * these records, and return their number.
  */
 static size_t
 decode_run(struct decoder *d, const uint8_t **next, const uint8_t *end,
@@ -232,12 +238,12 @@ decode_run(struct decoder *d, const uint8_t **next, const uint8_t *end,
 }
 
 /*
- * Like decode_run(), but only for layouts in which d->unusual contains no field
- * but the time.  A trace of one thread nearly always has such a layout.  The
- * records then differ only in the tag, the size (which does not follow) and the
- * address.  If 'has_time' or 'has_attributes' is set, they also differ in the
- * time or the attributes.  'has_time' and 'has_attributes' are constants in
- * each inlined copy.
+ * Like decode_run(), but only for layouts in which d->unusual contains no
+ * field, or only the time if 'has_time' is set.  A trace of one thread nearly
+ * always has such a layout.  The records then differ only in the tag, the size
+ * (whose 'bias' stays the same) and the address; with 'has_time', also in the
+ * time, and with 'has_attributes', also in the attributes.  'has_time' and
+ * 'has_attributes' are constants in each inlined copy.
  */
 static inline __attribute__((always_inline)) size_t
 decode_plain_run(struct decoder *d, const uint8_t **next, const uint8_t *end,
@@ -313,7 +319,10 @@ count_parts(struct decoder *d, const struct hatf_record *rec,
 	return rec;
 }
 
-/* Is 'rec' a realloc, followed by exactly the two records that it announces? */
+/*
+ * Is 'rec' a realloc of tag 3, followed by the alloc and then the free that it
+ * announces?
+ */
 static inline bool
 is_whole_realloc(const struct hatf_record *rec, const struct hatf_record *end)
 {
@@ -325,8 +334,9 @@ is_whole_realloc(const struct hatf_record *rec, const struct hatf_record *end)
 }
 
 /*
- * Return how many records at the start of a trace are carried blocks (blocks
- * that were live when the trace began).  These are not events.
+ * Return how many of the first records of a run are carried blocks (blocks that
+ * were live when the trace began).  Carried blocks are not events, and they
+ * precede all events, so the result is 0 if the trace already had an event.
  */
 static inline size_t
 count_carried(const struct decoder *d, const struct hatf_record *records,

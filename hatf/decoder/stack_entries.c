@@ -2,8 +2,8 @@
 /*
  * stack_entries.c - see stack_entries.h and FORMAT "Columns of stacks"
  *
- * stack_entries_begin() checks the whole column, so the functions after it read
- * without checks.
+ * stack_entries_begin() checks the whole column, so take_entry() need not check
+ * the entries again.
  */
 #include "hatf/decoder/stack_entries.h"
 
@@ -56,7 +56,8 @@ add_difference(uint32_t from, uint32_t n)
 }
 
 /*
- * Do the remaining bytes consist of valid entries, of which the last is a run?
+ * Do the remaining bytes consist of a run, and then any number of pairs of a
+ * valid entry and a run?
  */
 static bool
 are_entries(struct stack_entries *s)
@@ -106,8 +107,8 @@ stack_entries_begin(struct stack_entries *s, const struct hatf_record *comment)
 }
 
 /*
- * Take an entry that the model does not predict, and the number of predicted
- * records after it.
+ * Take an entry, and the run after it (how many values are as predicted).
+ * Return the value of the entry.
  */
 static uint32_t
 take_entry(struct stack_entries *s)

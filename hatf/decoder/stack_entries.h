@@ -2,9 +2,9 @@
 /*
  * stack_entries.h - read the column of stacks of a trace block
  *
- * The counterpart of hatf/codec/stack_column.h.  The encoder moved the
- * attributes STACK of records into one comment (FORMAT "Columns of stacks");
- * these functions move them back.
+ * The counterpart of hatf/codec/stack_column.h.  The encoder moved the items
+ * STACK from the attributes of records into one comment (FORMAT "Columns of
+ * stacks"); these functions move the items back.
  *
  * Only one thread may use a 'struct stack_entries'.  Nothing here allocates.
  */
@@ -14,8 +14,8 @@
 #include "hatf/codec/stack_column.h"
 
 /*
- * Upper bound of the number of ids that a column stores.  An entry with an id
- * has at least three bytes.
+ * Upper bound of the number of ids that a column stores.  An entry that stores
+ * a new id takes at least three bytes, with the run after it.
  */
 #define STACK_ENTRIES_STORED_MAX (STACK_COLUMN_MAX / 3)
 
@@ -26,7 +26,7 @@ struct stack_entries {
 	bool is_active; /* the column may have values left */
 	/* positions in 'text': of the next entry, and of the end */
 	size_t next, end;
-	/* how many of the next records have stacks that the model predicts */
+	/* how many of the next values are as the model predicts */
 	uint32_t run;
 	uint32_t stored_count;
 	uint32_t stored[STACK_ENTRIES_STORED_MAX];
@@ -45,9 +45,10 @@ bool stack_entries_begin(struct stack_entries *s,
 			 const struct hatf_record *comment);
 
 /*
- * Return the stack of the next record after the comment; 0 if the column
- * contains no stack for this record.  While the column is active, call this for
- * each record with a tag below 10.
+ * Return the stack of 'rec', the next record after the comment; 0 if the column
+ * contains no stack for this record.  Clear 'is_active' when the values are
+ * used up.  While the column is active, call this for each record with a tag
+ * below 10.
  */
 uint32_t stack_entries_next(struct stack_entries *s,
 			    const struct hatf_record *rec);
@@ -55,8 +56,8 @@ uint32_t stack_entries_next(struct stack_entries *s,
 /*
  * Append the item STACK to the attributes of a record.  The new attributes are
  * at 'buf', which must have room for the old ones and STACK_ENTRIES_ITEM_NBYTES
- * more; return their length.  If the result would exceed the maximum length of
- * attributes, change nothing and return 0.
+ * more; return their length.  If fewer than STACK_ENTRIES_ITEM_NBYTES are left
+ * up to the maximum length of attributes, change nothing and return 0.
  */
 size_t stack_entries_append(struct hatf_record *rec, uint32_t stack,
 			    uint8_t *buf);

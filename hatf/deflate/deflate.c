@@ -9,6 +9,8 @@
 #include "hatf/codec/bytes.h"
 
 /*
+ * The parts of a member: offset, bytes in hexadecimal, and meaning.
+ *
  *   0  1f 8b  magic          10  08 00        length of the extra field
  *   2  08     deflate        12  48 54 04 00  subfield "HT", 4 bytes
  *   3  04     has extra      16               length of the member, LE
@@ -88,8 +90,8 @@ deflate_bound(size_t nbytes)
 }
 
 /*
- * Write stored blocks, for input that cannot be compressed, and return their
- * length.
+ * Write the input as stored blocks, that is, not compressed.  Return the length
+ * of the blocks.
  */
 static size_t
 store(const uint8_t *in, size_t in_nbytes, uint8_t *out)
@@ -123,8 +125,9 @@ deflate_member_by(const struct deflate_backend *by, int level, void *work,
 		  size_t out_cap)
 {
 	/*
-	 * Let the library use no more bytes than stored blocks would take, so
-	 * that the input is stored if compression saves nothing.
+	 * Let the library use no more bytes than stored blocks may take.  If
+	 * compression would make the input longer than that, the library fails,
+	 * and the input is stored.
 	 */
 	const size_t bound = deflate_bound(in_nbytes);
 	const size_t cap = (out_cap < bound ? out_cap : bound) - HEADER_NBYTES -

@@ -6,10 +6,10 @@
  * and has an extra field with the length of the member, so that a reader finds
  * the next block without inflating this one (FORMAT "Compression").
  *
- * These functions may run where encoder.h runs.  All memory is in the caller's
- * 'work' area; no function allocates or locks.  Only deflate_load() makes
- * system calls or touches errno.  Threads may call the functions at the same
- * time with different work areas.
+ * These functions may run inside traced programs, like those of encoder.h.  The
+ * memory for compression is the caller's 'work' area; no function allocates
+ * from libc or locks.  Only deflate_load() makes system calls or touches errno.
+ * Threads may call the functions at the same time with different work areas.
  */
 #ifndef HATF_DEFLATE_H
 #define HATF_DEFLATE_H
@@ -31,19 +31,23 @@
 #define DEFLATE_LEVEL_ZLIB_MAX 9
 #define DEFLATE_LEVEL_DEFAULT  1
 /*
- * Make a member without compression.  It needs no work area, and little stack.
+ * Level of a member without compression, which needs no work area and little
+ * stack.
  */
 #define DEFLATE_LEVEL_STORED (-1)
 
 /*
  * Search for the fast library, isa-l.  If there is one, use it for levels 1 to
- * 3 from now on; otherwise go on using zlib.  The first call maps memory and
- * changes errno; later calls do nothing.  Other threads may compress at the
- * same time.
+ * 3 from now on; otherwise go on using zlib.  The first call may map memory and
+ * change errno; later calls do nothing.  Other threads may compress at the same
+ * time.
  */
 void deflate_load(void);
 
-/* Return the bytes of work area that deflate_member() needs at 'level'. */
+/*
+ * Return how many bytes of work area suffice for deflate_member() at 'level',
+ * whichever library it uses.
+ */
 size_t deflate_work_nbytes(int level);
 
 /* Return the maximum length of a member for 'nbytes' of input. */
@@ -53,8 +57,8 @@ size_t deflate_bound(size_t nbytes);
  * Compress in[0, in_nbytes) as one gzip member into 'out' of 'out_cap' bytes,
  * at least deflate_bound(in_nbytes).  'work' is scratch memory of
  * deflate_work_nbytes(level) bytes, aligned to 64; NULL for
- * DEFLATE_LEVEL_STORED.  Return the length of the member.  The input is at most
- * 4 GiB - 1.
+ * DEFLATE_LEVEL_STORED.  Return the length of the member.
+ * deflate_bound(in_nbytes) must be below 4 GiB.
  */
 size_t deflate_member(int level, void *work, const uint8_t *in,
 		      size_t in_nbytes, uint8_t *out, size_t out_cap);

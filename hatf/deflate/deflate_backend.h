@@ -4,8 +4,8 @@
  *
  * The recorder may use 'deflate_zlib' and 'deflate_isal'; deflate_load()
  * chooses one of them for deflate_member().  The rules of deflate.h apply to
- * these two. hatf/io has two backends of its own for deflate_member_by(), which
- * allocate memory.
+ * these two backends.  hatf/io has two other backends for deflate_member_by().
+ * These allocate memory, so the rules of deflate.h do not apply to them.
  */
 #ifndef HATF_DEFLATE_BACKEND_H
 #define HATF_DEFLATE_BACKEND_H
@@ -31,8 +31,9 @@ extern const struct deflate_backend deflate_zlib;
 #ifdef HAVE_ISAL
 extern const struct deflate_backend deflate_isal;
 /*
- * Map isa-l; return false if this machine does not have it.  This call changes
- * errno.  Before this call, only work_nbytes() of 'deflate_isal' may be called.
+ * Map isa-l; return false if isa-l is not found or cannot be used.  This call
+ * may change errno.  Until this call has returned true, only work_nbytes() of
+ * 'deflate_isal' may be called.
  */
 bool deflate_isal_load(void);
 #endif

@@ -54,7 +54,10 @@ static const char *const folders[] = {
 
 #define PHDRS_MAX    32
 #define FRONT_NBYTES 4096
-/* Maximum address space of a library; isa-l takes far less. */
+/*
+ * Maximum size of a segment, and maximum address at which a segment begins in
+ * the file's address space, in bytes; isa-l needs far less.
+ */
 #define SPAN_MAX ((size_t)64 << 20)
 
 struct library {
@@ -89,7 +92,10 @@ set_wchars(wchar_t *p, wchar_t c, size_t n)
 	return p;
 }
 
-/* Return the address of a libc function that the library may use, or NULL. */
+/*
+ * Return the address of a libc function, or of its replacement in this file.
+ * Return NULL if the library may not use this function.
+ */
 static void *
 find_in_libc(const char *name)
 {
@@ -154,8 +160,9 @@ find_exported(const struct library *l, const char *name)
 
 /*
  * Resolve symbol 'at' of the library to an address of the library, an address
- * of libc, or NULL if the symbol is weak and unknown.  Return false if the
- * symbol is not supported.
+ * that find_in_libc() returns, or NULL if the symbol is weak and unknown.
+ * Return false if the symbol is unknown but not weak, or if its type is not
+ * supported.
  */
 static bool
 find_symbol(const struct library *l, uint64_t at, void **found_ret)
@@ -283,7 +290,7 @@ map_segment(const struct library *l, int fd, const Elf64_Phdr *p)
 
 /*
  * Return how much address space the segments need, in bytes; 0 if the file is
- * not supported.
+ * not supported or has no segments.
  */
 static size_t
 measure(const Elf64_Phdr *phdrs, unsigned n)
@@ -332,7 +339,11 @@ map_segments(struct library *l, int fd, const Elf64_Phdr *phdrs, unsigned n)
 	return l->dynamic != NULL;
 }
 
-/* Copy the program headers from the first FRONT_NBYTES of the file. */
+/*
+ * Copy the program headers from the first FRONT_NBYTES of the file.  Return
+ * false if the file is no shared library of this machine, or if its program
+ * headers are too many or too far from the start.
+ */
 static bool
 copy_phdrs(const uint8_t *front, Elf64_Phdr *phdrs, unsigned *n_ret)
 {

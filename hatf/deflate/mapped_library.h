@@ -2,12 +2,13 @@
 /*
  * mapped_library.h - a shared library, mapped without the loader
  *
- * The recorder loads isa-l only when a trace has become long, so that short
- * processes do not pay for it.  A thread of the recorder does this, and it must
- * not call the loader.  So this file maps the library by itself: it maps the
- * segments of the ELF file and applies the relocations.  The relocations may
- * refer to the library's own symbols and to a few of libc.  Neither the program
- * nor the loader knows of the library.
+ * The recorder loads isa-l when it first compresses a block, or earlier if it
+ * is about to give up its access to the library's folder.  Short processes thus
+ * do not pay for loading isa-l.  The recorder must not call the loader.  So
+ * this file maps the library by itself: it maps the segments of the ELF file
+ * and applies the relocations.  The relocations may refer to the library's own
+ * symbols and to a few of libc.  Neither the program nor the loader knows of
+ * the library.
  *
  * This is sufficient for a library that only computes.  A library is refused if
  * it has thread-local variables or functions that the loader selects (IFUNC),
@@ -26,9 +27,9 @@ struct mapped_library_function {
 
 /*
  * Map the library with the file name 'name' from one of the system's library
- * folders, and set the addresses of the 'n' functions.  The library is never
- * unmapped.  Return false if there is no such library, if it is refused, or if
- * it lacks one of the functions.  This call changes errno.
+ * folders, and set the addresses of the 'n' functions.  Nothing unmaps the
+ * library later.  Return false if there is no such library, if it is refused,
+ * or if it lacks one of the functions.  This call may change errno.
  */
 bool mapped_library_open(const char *name,
 			 struct mapped_library_function *functions, unsigned n);

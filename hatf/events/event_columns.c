@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* hatf_events_read_columns() reads this many events at a time. */
+/* hatf_events_read_columns() reads at most this many events at a time. */
 #define BATCH 256
 
 /*
@@ -69,8 +69,8 @@ put_row(const struct hatf_event_columns *c, size_t row,
 }
 
 /*
- * Add the frame or stack that a comment defines.  Return false if there is no
- * memory.
+ * If a comment defines a frame or stack, add the definition to 'stacks'.
+ * Return false if there is no memory.
  */
 static bool
 note_definition(struct hatf_stacks *stacks, const struct hatf_event *e)
@@ -102,8 +102,9 @@ hatf_events_read_columns(struct hatf_events *events,
 		if (status != HATF_OK) {
 			*n_ret = rows;
 			/*
-			 * If some events were read before an error, return
-			 * them; the next call returns the error.
+			 * If some events were read before an error or the end
+			 * of the trace, return these events; the next call
+			 * returns 'status'.
 			 */
 			return rows != 0 ? HATF_OK : status;
 		}

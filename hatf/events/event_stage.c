@@ -38,17 +38,18 @@ hatf_events_open(struct hatf_reader *reader, struct hatf_events **events_ret)
 	for (unsigned tag = 0; tag < HATF_METADATA; tag++)
 		ev->record += stats.record_count[tag];
 	/*
-	 * A forked child may use heaps that its parent created.  Since the
-	 * trace of the child lacks the creation of these heaps, do not require
-	 * it.
+	 * A process may use heaps that its parent created, or that it created
+	 * before its trace began.  The trace lacks the creation of these heaps,
+	 * so do not require it.
 	 */
 	heaps_init(&ev->heaps, ev->strict && !ev->inherits);
 	if (hatf_reader_header(reader, "parent_pid") != NULL)
 		ev->stats.heritage = HATF_HERITAGE_UNKNOWN;
 	ids_init(&ev->threads, ev->strict);
 	/*
-	 * In our traces, thread 0 and heap 0 exist from the start, so create
-	 * them now.  Traces by other programs may create them with records.
+	 * In traces by our recorder, thread 0 and heap 0 exist from the start,
+	 * so create them now.  Other traces, also converted ones, may create
+	 * them with records.
 	 */
 	if ((ev->strict && ids_create(&ev->threads, 0) != IDS_OK) ||
 	    (ev->strict && ids_create(&ev->heaps.ids, 0) != IDS_OK) ||

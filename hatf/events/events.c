@@ -4,9 +4,9 @@
  *
  * A realloc changes the live set at its own record.  The stage then skips the
  * alloc and free records that the realloc announces (pairing.h), so a trace
- * without these records has the same meaning.  If a trace lacks these records
- * although it must have them, the stage notices this later, and reports the
- * violation with the next event.
+ * without these records has the same meaning; on_part() describes the only
+ * exception.  If a trace lacks these records although it must have them, the
+ * stage notices this later, and reports the violation with the next event.
  *
  * If an event contradicts earlier events, the stage believes the later event
  * (see hatf_events_read()).  So one defect gives one violation, not a series of
@@ -34,8 +34,9 @@ no_memory(struct hatf_events *ev)
 }
 
 /*
- * Is the block known only from the parent's trace?  Such blocks have no object
- * number, but all others have one.
+ * Is the block known only from the parent's trace, or from an earlier segment
+ * that itself inherited the block?  Such blocks have no object number, but all
+ * others have one.
  */
 static bool
 is_inherited(const struct block *block)
@@ -44,7 +45,8 @@ is_inherited(const struct block *block)
 }
 
 /*
- * Copy what the live set knows of a block to 'out', an event of the block.
+ * Copy what the live set knows of a block to 'out', an event of the block.  If
+ * the block is inherited, count the event.
  */
 static void
 describe_object(struct hatf_events *ev, struct hatf_event *out,
@@ -61,8 +63,8 @@ describe_object(struct hatf_events *ev, struct hatf_event *out,
 }
 
 /*
- * An inherited block is freed, or becomes an object of this trace.  Stop
- * counting it as inherited.
+ * An inherited block is freed or replaced, or becomes an object of this trace.
+ * Stop counting it as inherited.
  */
 static void
 uncount_inherited(struct hatf_events *ev, const struct block *block)
@@ -72,8 +74,8 @@ uncount_inherited(struct hatf_events *ev, const struct block *block)
 }
 
 /*
- * Remove the block at 'address' from the live set.  Return false if no block is
- * live there.
+ * Remove the block at 'address' from the live set, and copy it to '*old_ret'.
+ * Return false if no block is live there.
  */
 static bool
 end_block(struct hatf_events *ev, struct heap *heap, uint64_t address,
@@ -130,7 +132,11 @@ replace_inherited(struct hatf_events *ev, struct heap *heap, uint64_t address)
 		heaps_take(&ev->heaps, heap, address, &block);
 }
 
-/* Add the object of 'out' to the live set, at out->address. */
+/*
+ * Add the object of 'out' to the live set, at out->address.  If a block is live
+ * there, and neither drop_doubtful() nor replace_inherited() removes it, the
+ * object replaces it, which is a violation.
+ */
 static void
 begin_block(struct hatf_events *ev, struct heap *heap, struct hatf_event *out)
 {
@@ -186,7 +192,10 @@ on_alloc(struct hatf_events *ev, struct heap *heap,
 	begin_block(ev, heap, out);
 }
 
-/* Add a block that was live when the trace began.  This is not an event. */
+/*
+ * Add a block that was live when the trace began.  The stage returns it like an
+ * alloc, but does not count it as a logical event.
+ */
 static void
 on_carried(struct hatf_events *ev, const struct hatf_record *rec,
 	   struct hatf_event *out)
@@ -270,7 +279,10 @@ resize_block(struct hatf_events *ev, struct heap *heap, struct hatf_event *out,
 	out->block = live->number;
 }
 
-/* Remove the old block of a realloc that moved or freed the block. */
+/*
+ * Remove the old block of a realloc that moved or freed the block.  After tag
+ * 4, keep a copy of the block for on_part().
+ */
 static void
 drop_block(struct hatf_events *ev, struct heap *heap,
 	   const struct hatf_record *rec, struct hatf_event *out)
@@ -289,8 +301,8 @@ drop_block(struct hatf_events *ev, struct heap *heap,
 }
 
 /*
- * Apply a successful realloc; 'live' is the old block, or NULL if it is
- * unknown.
+ * Apply a successful realloc; 'live' is the old block, or NULL if there is none
+ * or it is unknown.
  */
 static void
 change_block(struct hatf_events *ev, struct heap *heap,
@@ -341,7 +353,7 @@ on_realloc(struct hatf_events *ev, struct heap *heap,
 
 /*
  * Does an announced record match its realloc?  For a trace by another program,
- * compare only the size.
+ * compare only the size of an alloc.
  */
 static bool
 fits_realloc(const struct hatf_events *ev, const struct hatf_record *rec)
@@ -391,8 +403,8 @@ check_id(struct hatf_events *ev, struct hatf_event *out, enum ids_result result,
 }
 
 /*
- * Check that the thread of the event exists, and remember it for the next call
- * of use_thread().
+ * Check that the thread of the event exists, and remember the thread as checked
+ * for the next call of use_thread().
  */
 static __attribute__((noinline)) void
 use_other_thread(struct hatf_events *ev, struct hatf_event *out)
@@ -501,8 +513,8 @@ note_time(struct hatf_events *ev, const struct hatf_record *rec)
 }
 
 /*
- * Find out whether a record belongs to the realloc before it, and return its
- * role.  The record must not be a comment.
+ * Return the role of a record, which must not be a comment.  If the realloc
+ * before it announced the record, handle the record as a part of that realloc.
  */
 static enum pairing_role
 note_pairing(struct hatf_events *ev, const struct hatf_record *rec)

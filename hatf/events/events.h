@@ -2,11 +2,11 @@
 /*
  * events.h - the event stage, shared by the files of this room
  *
- * events.c turns records into events.  event_stage.c opens and closes the
- * stage.  events_live.c reports its live objects.  parent_heap.c reads the
- * trace of a parent process up to the fork, and moves the live blocks of its
- * stage to the stage of the child's trace, before that trace is read.  Only one
- * thread may use a stage.
+ * events.c turns records into events.  event_stage.c opens and closes a stage.
+ * event_columns.c stores events in columns.  events_live.c reports the live
+ * objects of a stage.  parent_heap.c reads the trace of a parent process up to
+ * the fork, and moves the live blocks from the parent's stage to the child's
+ * stage, before the child's trace is read.  Only one thread may use a stage.
  */
 #ifndef HATF_EVENTS_H
 #define HATF_EVENTS_H
@@ -30,7 +30,8 @@ struct hatf_events {
 	struct inherited inherited;
 	struct pairing pairing;
 	/*
-	 * size, time and heap of the last record that no realloc has announced
+	 * size, time and heap of the last record that is neither a comment nor
+	 * announced by a realloc
 	 */
 	uint64_t realloc_size, realloc_time, realloc_heap;
 	/* a record that the last realloc announced has been read */
@@ -45,21 +46,22 @@ struct hatf_events {
 	struct heap *left_over_heap;
 	bool ours; /* this project wrote the trace, so check strictly */
 	/*
-	 * our recorder wrote the trace, so threads and heaps must be created
-	 * before use
+	 * our recorder wrote the trace, so threads must be created before use,
+	 * and so must heaps unless 'inherits' is set
 	 */
 	bool strict;
-	bool inherits; /* live blocks may be missing in the trace */
+	/* the trace may lack blocks that were live when it began */
+	bool inherits;
 	/*
-	 * the trace states all blocks that were live when it began (carried
-	 * blocks)
+	 * the header does not say that the carried blocks (blocks that were
+	 * live when the trace began) may be wrong or missing
 	 */
 	bool is_exact;
 	bool has_time; /* 'first_time' of 'stats' is set */
 	bool no_memory;
-	/* 'thread' was found to exist, so the check can be skipped */
+	/* 'thread' was checked, so the next check can be skipped */
 	bool thread_known;
-	uint64_t thread; /* the thread that was last found to exist */
+	uint64_t thread; /* the thread that was checked last */
 	uint64_t time;	 /* time of the last record */
 	uint64_t record; /* number of the next record */
 	uint64_t object_count;
@@ -90,8 +92,8 @@ void events_take_heaps(struct hatf_events *events, struct heaps *heaps_ret,
 		       struct u64_map *unsure_ret);
 
 /*
- * Let 'events' begin with these live blocks.  'events' takes ownership of
- * 'heaps' and 'unsure'.
+ * Let 'events', whose 'inherits' must be set, begin with these live blocks.
+ * 'events' takes ownership of 'heaps' and 'unsure'.
  */
 void events_give_heaps(struct hatf_events *events, const struct heaps *heaps,
 		       const struct u64_map *unsure);

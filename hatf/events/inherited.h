@@ -3,12 +3,13 @@
  * inherited.h - blocks that a process had before its trace began
  *
  * Without the parent's trace, these blocks are unknown.  The module then
- * assumes that the first free of an address which this trace has not allocated
- * frees an inherited block.  Each address can be inherited only once.  The
- * module remembers the addresses that the trace has allocated and freed.  It
- * remembers only the last ones, at most INHERITED_DEAD_SLOTS, because all of
- * them would take memory proportional to the trace.  So a double free long
- * after the first free is mistaken for a free of an inherited block.
+ * assumes that the first free or realloc of an address which this trace has not
+ * allocated concerns an inherited block.  Each address can be inherited only
+ * once.  A hash table of INHERITED_DEAD_SLOTS slots has the addresses that the
+ * trace has allocated and freed.  Each slot has only its latest address,
+ * because all addresses would take memory proportional to the trace.  So a
+ * double free may be mistaken for a free of an inherited block, if another
+ * address took over the slot between the two frees.
  *
  * With the parent's trace ('exact'), inherited blocks are in the live set from
  * the start.  This module then keeps only the few addresses whose state at the
@@ -16,7 +17,8 @@
  * forked.  Such an address may have been live or free; its first use in this
  * trace decides.
  *
- * Memory is O(inherited blocks freed).  Only one thread may use a 'struct
+ * Memory is O(inherited blocks freed + addresses of unknown state), plus the
+ * hash table, which has a fixed size.  Only one thread may use a 'struct
  * inherited'.
  */
 #ifndef HATF_INHERITED_H
@@ -28,9 +30,9 @@
 #define INHERITED_DEAD_SLOTS ((size_t)1 << INHERITED_DEAD_SHIFT)
 
 struct inherited {
-	/* addresses of inherited blocks that were freed */
+	/* addresses of inherited blocks that were freed or reallocated */
 	struct u64_map gone;
-	/* hash table of addresses: blocks of this trace that were freed */
+	/* hash table of addresses at which this trace freed its own blocks */
 	uint64_t *dead;
 	/* if 'exact': the addresses whose state at the fork is unknown */
 	struct u64_map unsure;
@@ -55,12 +57,13 @@ void inherited_set_exact(struct inherited *inherited,
 bool inherited_may_be(struct inherited *inherited, uint64_t address);
 
 /*
- * Record that an inherited block, which is not in the live set, was freed.
+ * Record that an inherited block, which is not in the live set, was freed or
+ * reallocated.  Call inherited_may_be() before; it must have returned true.
  * Return false if there is no memory.
  */
 bool inherited_note(struct inherited *inherited, uint64_t address);
 
-/* Record that a live block of this trace was freed. */
+/* Record that a block of the live set was freed or moved. */
 void inherited_note_dead(struct inherited *inherited, uint64_t address);
 
 /*

@@ -36,7 +36,10 @@
 /* The comments that this file reads are shorter than this. */
 #define COMMENT_NBYTES 256
 
-/* A trace of an ancestor, which is read to find the blocks of its child. */
+/*
+ * The trace of a parent, or the segment before a later segment, which is read
+ * to find the inherited blocks of its child.
+ */
 struct ancestor {
 	/*
 	 * the child for which this trace is read; NULL: the child is the
@@ -56,8 +59,12 @@ struct ancestor {
 struct birth {
 	const char *parent_trace, *host;
 	uint64_t parent_pid;
-	uint64_t event; /* logical events of the parent before the fork */
-	uint64_t fork;	/* number of the fork in the parent; 0: unknown */
+	/*
+	 * logical events of the parent before the fork; UINT64_MAX: read all
+	 * events
+	 */
+	uint64_t event;
+	uint64_t fork; /* number of the fork in the parent; 0: unknown */
 	/* number of the child's segment; 0 if it is the first */
 	uint64_t segment;
 };
@@ -76,7 +83,8 @@ header_u64(const struct hatf_reader *reader, const char *key, uint64_t *n_ret)
 }
 
 /*
- * May the trace lack blocks that were live when it began?
+ * Does the header say that the trace may lack blocks that were live when it
+ * began, or may contain wrong ones?
  */
 static bool
 has_unknown_blocks(const struct hatf_reader *reader)
@@ -152,7 +160,10 @@ is_parent(const struct ancestor *a, const struct birth *birth)
 		strcmp(host, birth->host) == 0);
 }
 
-/* Open a reader if a->file is the trace of the parent; else close the file. */
+/*
+ * Open a reader if a->file is the trace of the parent.  Otherwise close the
+ * file and return false.
+ */
 static bool
 take_file(struct ancestor *a, const struct birth *birth)
 {
@@ -167,8 +178,9 @@ take_file(struct ancestor *a, const struct birth *birth)
 }
 
 /*
- * Find the parent's trace in the folder of the child's trace.  That folder is
- * known from the open file of the child, or from the path that the user gave.
+ * Find the parent's trace in the folder of the child's trace.  If the child is
+ * an ancestor itself, this is the folder of its open file; otherwise, the
+ * folder of 'child_path'.
  */
 static bool
 find_beside(struct ancestor *a, const char *child_path,
@@ -209,7 +221,10 @@ find_at_header_path(struct ancestor *a, const struct hatf_reader *child,
 	       take_file(a, birth);
 }
 
-/* Read the parent's events up to the fork, or to the end of its trace. */
+/*
+ * Read the first 'event' logical events of the parent's trace, which precede
+ * the fork.  If 'event' is UINT64_MAX, read the trace to its end.
+ */
 static enum hatf_heritage
 replay(struct ancestor *a, uint64_t event)
 {
@@ -224,8 +239,8 @@ replay(struct ancestor *a, uint64_t event)
 		const uint64_t left = event - seen.event_count;
 
 		/*
-		 * Limit the number of events, so that the stage never reads
-		 * past the fork.
+		 * Limit the number of events, so that the stage applies no
+		 * event after the fork.
 		 */
 		status = hatf_events_read(
 			a->events, batch,
@@ -259,8 +274,8 @@ read_comment(const struct hatf_event *e, const char *kind,
 }
 
 /*
- * Is this a comment about the fork?  '*after_ret' is true for the comment that
- * was written after the fork.
+ * Is this a comment about fork number 'fork'?  '*after_ret' is true for the
+ * comment that was written after the fork.
  */
 static bool
 is_note(const struct hatf_event *e, uint64_t fork, bool *after_ret)
@@ -275,9 +290,9 @@ is_note(const struct hatf_event *e, uint64_t fork, bool *after_ret)
 }
 
 /*
- * Read up to the comment before the fork.  The recorder writes this comment
- * before any further logical event.  But records that are no events may precede
- * it, such as the carried records at the start of a segment.
+ * Read up to the comment that was written before the fork.  The recorder writes
+ * this comment before any further logical event.  But records that are no
+ * events may precede it, such as the carried records at the start of a segment.
  */
 static enum hatf_heritage
 seek_note(struct ancestor *a, uint64_t fork)
@@ -315,9 +330,9 @@ line_u64(const char *text, const char *key)
 }
 
 /*
- * Add the addresses of a realloc that was in progress when the fork returned,
- * because its record comes later in the trace.  Return false if there is no
- * memory.
+ * If 'e' is the comment about a realloc that was in progress when the fork
+ * returned, add the addresses of this realloc, because its record comes later
+ * in the trace.  Return false if there is no memory.
  */
 static bool
 note_realloc(struct u64_map *unsure, const struct hatf_event *e)
@@ -331,8 +346,9 @@ note_realloc(struct u64_map *unsure, const struct hatf_event *e)
 
 /*
  * Collect the addresses that were used between the two comments about the fork,
- * or up to the end of the trace.  '*whole_ret' is false if the process
- * continued after the end of the trace.  Return false if there is no memory.
+ * or up to the end of the trace if the second comment is missing.  '*whole_ret'
+ * is false if the second comment is missing and the process continued after the
+ * end of the trace.  Return false if there is no memory.
  */
 static bool
 collect_unsure(struct ancestor *a, uint64_t fork, struct u64_map *unsure,
@@ -351,8 +367,9 @@ collect_unsure(struct ancestor *a, uint64_t fork, struct u64_map *unsure,
 		if (!note_realloc(unsure, &e))
 			return false;
 		/*
-		 * Threads use heap 0 independently of each other, but not the
-		 * other heaps.  So only addresses of heap 0 can be in doubt.
+		 * Several threads can use heap 0 at the same time.  Assume that
+		 * the program uses no other heap while another thread forks, so
+		 * that only addresses of heap 0 are in doubt.
 		 */
 		if (e.kind > HATF_EVENT_REALLOC || e.heap != 0)
 			continue;

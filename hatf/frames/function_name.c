@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * Size in bytes of the buffer for a name and its NUL.  A name that does not fit
- * matches no pattern.
+ * Size in bytes of the buffer for a name and its NUL.  A longer name matches no
+ * pattern, but the whole text of the function still can.
  */
 #define NAME_NBYTES 8192
 
@@ -27,8 +27,9 @@ static const char *const operators[] = {
 struct scan {
 	const char *next, *name;
 	/*
-	 * If template arguments outside all other brackets end at 'next': the
-	 * position of their '<'.  Otherwise NULL.
+	 * The '<' of template arguments that are outside all other brackets,
+	 * while 'next' is inside these arguments or directly after them.
+	 * Otherwise NULL.
 	 */
 	const char *arguments;
 	unsigned depth;
@@ -50,7 +51,10 @@ is_word(char c)
 	       (unsigned char)c >= 0x80;
 }
 
-/* If "operator" and its symbol come next, skip them. */
+/*
+ * If the word "operator" comes next, skip it, and the symbol after it if
+ * 'operators' contains this symbol.  Return false if another word comes next.
+ */
 static bool
 skip_operator(struct scan *s, const char *start)
 {
@@ -107,9 +111,10 @@ skip_qualifiers(const char *p)
 }
 
 /*
- * A '(' outside all other brackets comes next.  If the name continues after the
- * matching ')', step over the parentheses and return true.  Return false if the
- * parameters begin here.
+ * A '(' outside all other brackets comes next.  If it begins the parameters of
+ * the function itself, return false.  Otherwise step over the parentheses and
+ * return true: they belong to "(anonymous namespace)", to "decltype", or to a
+ * function that encloses this one.
  */
 static bool
 pass_parameters(struct scan *s, const char *start)
@@ -139,7 +144,7 @@ pass_parameters(struct scan *s, const char *start)
 }
 
 /*
- * Step over the next byte or word of the name.  Return false if the name has
+ * Step over the next byte or word of the text.  Return false if the name has
  * ended.
  */
 static bool

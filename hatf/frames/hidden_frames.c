@@ -118,7 +118,8 @@ is_std_name(const char *name)
 
 /*
  * Does the name of the type contain "::", as in "app::Set" or "&mut
- * app::Set<u8>"?  Ignore the arguments of the type, between '<' and '>'.
+ * app::Set<u8>"?  Ignore the arguments of the type: everything from the first
+ * '<' on.
  */
 static bool
 has_path(const char *type, const char *end)

@@ -12,9 +12,9 @@
 #include <stdbool.h>
 
 /*
- * If this program or library is the recorder or an allocator, return the part
- * of its name that shows this, such as "libjemalloc.so" (static).  Otherwise
- * return NULL.
+ * 'object' is the path of a program or library.  If its file name begins like
+ * that of the recorder or of an allocator, return this beginning, such as
+ * "libjemalloc.so" (static).  Otherwise return NULL.
  */
 const char *hidden_frames_find_library(const char *object);
 

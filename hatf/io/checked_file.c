@@ -3,9 +3,9 @@
  * checked_file.c - see checked_file.h
  *
  * With O_PATH the kernel looks up a file without opening it: it calls no
- * driver, does not wait for the other end of a FIFO, and mounts nothing.  The
- * functions then check the file and open it through /proc/self/fd, so that
- * nobody can replace it between check and open.
+ * driver, does not wait for the other end of a FIFO, and mounts nothing at the
+ * last component of the path.  The functions then check the file and open it
+ * through /proc/self/fd, so that nobody can replace it between check and open.
  */
 #include "hatf/io/checked_file.h"
 
@@ -43,7 +43,10 @@ close_quietly(int fd)
 	errno = error;
 }
 
-/* Is the file in a pseudo file system, such as procfs? */
+/*
+ * Is the file in a pseudo file system, such as procfs?  Return true also if
+ * fstatfs() fails.
+ */
 static bool
 is_in_pseudo_fs(int fd)
 {
@@ -111,8 +114,9 @@ open_again(int dir_fd, const char *name, int access, const struct stat *st)
 }
 
 /*
- * Look up, check and open a file.  'follow' is 0 (follow a link in the last
- * component) or O_NOFOLLOW (refuse such a link).
+ * Look up, check and open a file.  It must belong to 'owner', unless 'owner' is
+ * ANYBODY.  'follow' is 0 (follow a link in the last component) or O_NOFOLLOW
+ * (refuse such a link).
  */
 static int
 open_checked(int dir_fd, const char *name, int access, int follow, uid_t owner)
@@ -237,7 +241,10 @@ move_to(struct walk *w, int fd)
 	w->fd = fd;
 }
 
-/* Put the target of a link in front of the rest of the path. */
+/*
+ * Put the target of a link in front of the rest of the path.  If the target is
+ * absolute, continue the walk at "/".
+ */
 static bool
 follow_link(struct walk *w, int link)
 {

@@ -17,8 +17,9 @@
  * name there still refers to the same file.
  *
  * Functions that fail set errno: ELOOP for a symbolic link, EISDIR for a
- * directory, ENOTSUP for any other file that is refused, or the error of the
- * system call.  Any thread may call these functions.
+ * directory, EPERM for a file of another owner, ENOTSUP for any other file that
+ * is refused, or the error of the system call.  Any thread may call these
+ * functions.
  */
 #ifndef HATF_CHECKED_FILE_H
 #define HATF_CHECKED_FILE_H

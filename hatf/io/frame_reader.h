@@ -3,12 +3,13 @@
  * frame_reader.h - decompress frames of zstd or lz4, piece by piece
  *
  * Traces of other tools often consist of one or more zstd or lz4 frames.  A
- * build without one of the libraries fails only when a file needs it.
+ * build without one of the libraries fails only for files that need this
+ * library.
  *
  * The library gets no more input than it asks for, which is one block of a
  * frame.  So all data before a damaged block is returned before the error.  The
- * format bounds the memory: a window of 2^FRAME_WINDOW_LOG_MAX bytes for zstd,
- * 4 MiB a block for lz4.
+ * memory is bounded: a window of 2^FRAME_WINDOW_LOG_MAX bytes for zstd, and 4
+ * MiB a block for lz4.
  *
  * Used by one thread at a time.
  */
@@ -32,8 +33,8 @@ enum frame_kind {
 };
 
 /*
- * The first bytes of a frame, enough to recognize its kind or, if it is
- * skippable, its length.
+ * How many of the first bytes of a frame are enough to recognize its kind or,
+ * if the frame is skippable, its length.
  */
 #define FRAME_PREFIX_NBYTES 8
 
@@ -46,7 +47,7 @@ enum frame_kind frame_kind_recognize(const uint8_t *bytes, size_t nbytes);
 
 /*
  * Return the length of the skippable frame that starts with these bytes, or 0
- * if it is not skippable.  Both libraries skip such a frame; the next frame
+ * if they do not start one.  Both libraries skip such a frame; the next frame
  * shows which library is needed.
  */
 uint64_t frame_skip_nbytes(const uint8_t *bytes, size_t nbytes);

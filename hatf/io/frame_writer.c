@@ -77,8 +77,8 @@ open_lz4(struct frame_writer *w)
 }
 
 /*
- * If the header of the frame is not yet written, write it.  Return its length,
- * or 0.
+ * If the header of the frame is not yet written, write it.  Return the length
+ * of what was written, or an error of lz4.
  */
 static size_t
 begin_lz4(struct frame_writer *w, uint8_t *to)

@@ -3,8 +3,8 @@
  * frame_writer.h - compress bytes into one frame of zstd or lz4, piece by piece
  *
  * The counterpart of frame_reader.h, for all formats that do not compress by
- * themselves.  A build without one of the libraries fails only when a file
- * needs it.  Used by one thread at a time.
+ * themselves.  A build without one of the libraries fails only for files that
+ * need this library.  Used by one thread at a time.
  */
 #ifndef HATF_FRAME_WRITER_H
 #define HATF_FRAME_WRITER_H

@@ -32,8 +32,8 @@
 struct gzip_best;
 
 /*
- * Make a compressor for a level from the table above; return NULL if there is
- * no memory.
+ * Make a compressor for a level from GZIP_BEST_LEVEL_MIN to
+ * GZIP_BEST_LEVEL_MAX; return NULL if there is no memory.
  */
 struct gzip_best *gzip_best_open(int level);
 

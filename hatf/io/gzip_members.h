@@ -2,10 +2,10 @@
 /*
  * gzip_members.h - compress bytes into gzip members, at any level of zlib
  *
- * Formats that compress parts of a trace separately use this.  A member has the
- * form that deflate.h gives it.  Unlike deflate.h, this module allocates
- * memory, and it always uses zlib, because the encodings of the paper must be
- * compared with the same compressor.  Used by one thread at a time.
+ * Formats that compress parts of a trace separately use this module.  A member
+ * has the form that deflate.h gives it.  Unlike deflate.h, this module
+ * allocates memory, and it always uses zlib, because the encodings of the paper
+ * must be compared with the same compressor.  Used by one thread at a time.
  */
 #ifndef HATF_GZIP_MEMBERS_H
 #define HATF_GZIP_MEMBERS_H

@@ -63,7 +63,10 @@ inflate_close(struct inflate *state)
 	libdeflate_free_decompressor(decompressor(state));
 }
 
-/* Decompress raw deflate data: all of 'in' into all of 'out'. */
+/*
+ * Decompress raw deflate data.  Return true if the data ends exactly at the end
+ * of 'in' and fills exactly 'out'.
+ */
 static bool
 inflate_raw(struct inflate *state, const uint8_t *in, size_t in_nbytes,
 	    uint8_t *out, size_t out_nbytes)
@@ -119,7 +122,10 @@ inflate_close(struct inflate *state)
 	free(state);
 }
 
-/* Decompress raw deflate data: all of 'in' into all of 'out'. */
+/*
+ * Decompress raw deflate data.  Return true if the data ends exactly at the end
+ * of 'in' and fills exactly 'out'.
+ */
 static bool
 inflate_raw(struct inflate *state, const uint8_t *in, size_t in_nbytes,
 	    uint8_t *out, size_t out_nbytes)

@@ -20,7 +20,8 @@
 
 /*
  * Maximum length of a member, and of its data, that the queue takes.  The
- * recorder writes no longer members; zlib's streams read longer members.
+ * members that the recorder writes are shorter.  Members that are longer go
+ * through zlib's streams.
  */
 #define INFLATE_AHEAD_MEMBER_NBYTES ((size_t)512 * 1024)
 
@@ -28,7 +29,10 @@ struct inflate_ahead_member {
 	uint8_t *in, *out; /* memory of INFLATE_AHEAD_MEMBER_NBYTES each */
 	size_t in_nbytes, out_nbytes;
 	uint64_t file_end; /* offset of the member's end in the file */
-	/* true: 'out' has the data; false: the member is damaged */
+	/*
+	 * true: 'out' has the data; false: the member is damaged, or memory ran
+	 * out
+	 */
 	bool good;
 	bool done; /* for the queue's own use */
 };

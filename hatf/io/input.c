@@ -34,19 +34,20 @@
 #define GZIP_WINDOW_BITS (16 + MAX_WBITS)
 
 /*
- * How many bytes one read() asks for: few enough that they are still in the
- * cache when the caller uses them.
+ * Maximum number of bytes that one read() asks for: few enough that they are
+ * still in the cache when the caller uses them.
  */
 #define READ_NBYTES (128 * 1024)
 
 /*
  * The limits of FORMAT "Limits".  The first BOMB_NBYTES of data are always
- * accepted.  Longer data may be at most BOMB_RATIO times as long as its file,
- * or BOMB_RATIO_FRAMES times for zstd and lz4, and for compressed parts of a
- * file that is itself compressed.  deflate compresses at most 1032
- * to 1, and real data much less.  zstd reaches 32768 to 1 for a single repeated
- * byte.  The log of a program in a tight loop, where nothing changes, reaches
- * 14000 to 1.  Input beyond these limits was made to keep a reader busy.
+ * accepted.  Longer data may be at most BOMB_RATIO times as long as the part of
+ * the file that has been consumed, or BOMB_RATIO_FRAMES times for zstd and lz4,
+ * and for the compressed parts of a file, which may itself be compressed.
+ * deflate compresses at most 1032 to 1, and real data much less.  zstd reaches
+ * 32768 to 1 for a single repeated byte.  The log of a program in a tight loop,
+ * where nothing changes, reaches 14000 to 1.  Input beyond these limits was
+ * made to keep a reader busy.
  */
 #define BOMB_RATIO	  1000
 #define BOMB_RATIO_FRAMES 20000
@@ -98,8 +99,8 @@ read_file(struct input *in, uint8_t *to, size_t nbytes)
 }
 
 /*
- * Read until the buffer has 'nbytes' bytes or the file ends.  Return how many
- * bytes the buffer has.
+ * Read until the buffer has at least 'nbytes' bytes or the file ends.  Return
+ * how many bytes the buffer has.
  */
 static size_t
 fill(struct input *in, size_t nbytes)
@@ -212,8 +213,8 @@ would_block(const struct input *in)
 
 /*
  * Read until the buffer has at least 'nbytes' bytes (at most INPUT_BUF_NBYTES).
- * Return false at the end of the file.  If 'may_block' is false, return false
- * where read() would block.
+ * Return false if the file ends or read() fails before that.  If 'may_block' is
+ * false, also return false where read() would block.
  */
 static bool
 fill_from_next(struct input *in, size_t nbytes, bool may_block)
@@ -241,7 +242,7 @@ fill_from_next(struct input *in, size_t nbytes, bool may_block)
 /*
  * Read the next member into the buffer.  Return its length, and store the
  * length of its data.  Return 0 if the member cannot be decompressed as a
- * whole.
+ * whole, or if 'may_block' is false and the member has not arrived completely.
  */
 static size_t
 whole_member(struct input *in, bool may_block, size_t *data_nbytes_ret)
@@ -259,8 +260,8 @@ whole_member(struct input *in, bool may_block, size_t *data_nbytes_ret)
 }
 
 /*
- * Copy members to the queue of the threads until it is full or the input has no
- * more members.
+ * Copy members to the queue of the threads until the queue is full or
+ * whole_member() returns 0.
  */
 static void
 feed_ahead(struct input *in)
@@ -318,7 +319,11 @@ take_ahead(struct input *in)
 	return false;
 }
 
-/* Remove the member at the front of 'ahead', whose data has been used. */
+/*
+ * Remove the member at the front of 'ahead', whose data has been used.  If
+ * zlib's streams must read all members from now on, let 'next' point to the
+ * member that is now at the front or, if there is none, to the rest of 'buf'.
+ */
 static void
 drop_ahead(struct input *in)
 {
@@ -397,7 +402,10 @@ inflate_some(struct input *in)
 	return false;
 }
 
-/* Read more of the file; return false at the end of the file. */
+/*
+ * If all bytes are consumed, go to the next member of 'ahead', or read more of
+ * the file.  Return false if no bytes are left at the end of the file.
+ */
 static bool
 refill(struct input *in)
 {

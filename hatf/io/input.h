@@ -13,9 +13,10 @@
  * this ahead of the reader (the queue 'ahead').  All other members, and damaged
  * ones, go through zlib's streams, which return every byte before the damage.
  *
- * Each input has memory for one buffer of INPUT_BUF_NBYTES, the data of one
- * member, zlib's state, and the queue of inflate_ahead.h.  Used by one thread
- * at a time.
+ * Each input has memory for one buffer of INPUT_BUF_NBYTES.  For gzip, add the
+ * data of one member, the states of zlib and inflate.h, and the queue of
+ * inflate_ahead.h; for frames, add what frame_reader.h needs.  Used by one
+ * thread at a time.
  *
  * Invariant: every byte that can be recovered before damage or before the end
  * of the file is returned before the error that stops the reading.
@@ -47,17 +48,23 @@ struct input {
 	 */
 	bool ignores_lengths;
 	/*
-	 * 'next' and 'data_next' point into the member at the front of 'ahead'
+	 * 'data_next' or, if 'ignores_lengths' is set, 'next' points into the
+	 * member at the front of 'ahead'
 	 */
 	bool from_ahead;
 	int sys_errno; /* errno if 'status' is HATF_IO */
-	/* HATF_OK, or the reason why the input has ended */
+	/*
+	 * HATF_OK, or the reason why the input ends, even if some bytes are not
+	 * returned yet
+	 */
 	enum hatf_status status;
 	unsigned jobs;	      /* number of threads of 'ahead'; 0: none */
 	uint64_t file_nbytes; /* bytes read from 'fd' */
 	uint64_t out_nbytes;  /* bytes decompressed and returned */
 	uint8_t *buf;
-	/* the bytes of 'buf' that are not consumed */
+	/*
+	 * the bytes that are not consumed, in 'buf' or in a member of 'ahead'
+	 */
 	const uint8_t *next, *end;
 	/*
 	 * the values of 'next' and 'end' for 'buf', kept while 'next' and 'end'
@@ -89,7 +96,7 @@ enum hatf_status input_init(struct input *in, int fd, unsigned jobs);
  * Return how many, or 0 if there are no more.  Then in->status is the reason;
  * every later call has the same result:
  *
- *   HATF_END             the file ends between members
+ *   HATF_END             the file ends, and not inside a member or frame
  *   HATF_TRUNCATED       the file ends inside a gzip member or a frame
  *   HATF_BAD_COMPRESSION a member or frame is damaged, or other data follows it
  *   HATF_LIMIT           the data is far longer than its file, or a frame needs

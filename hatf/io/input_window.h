@@ -25,9 +25,10 @@
 #define INPUT_WINDOW_NBYTES (512 * 1024)
 
 /*
- * How many bytes are read at once: enough that moving an incomplete record to
- * the front costs little, and few enough to stay in the second-level cache.  If
- * there are no long records, the rest of the window is never touched.
+ * Maximum number of bytes that are read at once: enough that moving an
+ * incomplete record to the front costs little, and few enough to stay in the
+ * second-level cache.  If there are no long records, the rest of the window is
+ * hardly touched.
  */
 #define INPUT_WINDOW_READ_NBYTES (256 * 1024)
 

@@ -59,7 +59,7 @@ write_all(struct outfile *o, const uint8_t *p, size_t nbytes)
 }
 
 _Static_assert(OUTFILE_NBYTES >= FRAME_WRITER_ROOM_NBYTES,
-	       "'packed' must have room for a frame");
+	       "'packed' must have room for what a frame_writer stores");
 
 /* Compress 'nbytes' bytes with zlib and write the result. */
 static void
@@ -101,7 +101,7 @@ compress_frame(struct outfile *o, const uint8_t *p, size_t nbytes, int flush)
 		o->status = status;
 }
 
-/* Write bytes without copying them to the buffer. */
+/* Write bytes, compressed if the file is compressed, and count them. */
 static void
 put(struct outfile *o, const uint8_t *p, size_t nbytes, int flush)
 {

@@ -55,7 +55,8 @@ enum hatf_status outfile_init(struct outfile *o, bool compressed,
 			      enum frame_kind kind, int level);
 
 /*
- * Write the contents of the buffer.  This is the slow path of outfile_room().
+ * Write the contents of the buffer, or pass them to the compressor.  This is
+ * the slow path of outfile_room().
  */
 void outfile_drain(struct outfile *o);
 

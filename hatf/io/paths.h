@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Return the part of 'path' after its last '/'. */
+/* Return the part of 'path' after its last '/', or 'path' if it has no '/'. */
 const char *paths_base(const char *path);
 
 /*

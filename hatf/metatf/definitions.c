@@ -107,7 +107,10 @@ add_defs(struct definitions *d, const struct dtd_defs *defs)
 	}
 }
 
-/* Sort a table.  Return false if two entries are equal. */
+/*
+ * Sort a table.  Return false and set '*err' if a scope defines the same name
+ * twice.
+ */
 static bool
 sort(struct table *t, const char *what, struct dtd_error *err)
 {

@@ -2,10 +2,11 @@
 /*
  * definitions.h - find the properties and records of a DTD by name
  *
- * Names are statically scoped.  The scopes that a record sees are, the
- * innermost first, its own braces, the records around it, its section, and the
- * whole DTD.  A scope is identified by the address of the struct that contains
- * its definitions: struct dtd_record or struct dtd_defs.
+ * Names are statically scoped.  A record sees these scopes, the innermost
+ * first: its own braces, the records around it, its section, and what the DTD
+ * defines outside of all sections.  The address of the struct that contains the
+ * definitions of a scope identifies the scope: struct dtd_record or struct
+ * dtd_defs.
  */
 #ifndef HATF_DEFINITIONS_H
 #define HATF_DEFINITIONS_H
@@ -29,8 +30,8 @@ struct definitions *definitions_open(const struct dtd *dtd,
 void definitions_close(struct definitions *d);
 
 /*
- * Return the property of a field from the innermost scope that defines it, or
- * NULL.
+ * Return the property 'name' of a field from the innermost scope that defines
+ * this property, or NULL.
  */
 const struct dtd_property *definitions_property(const struct definitions *d,
 						const struct scope *scope,
@@ -38,8 +39,8 @@ const struct dtd_property *definitions_property(const struct definitions *d,
 						const char *name);
 
 /*
- * Return the record of this name from the innermost scope that defines it, or
- * NULL.  Set '*scope_ret' to that scope.
+ * Return the record of this name from the innermost scope that defines such a
+ * record, and set '*scope_ret' to that scope.  Return NULL if no scope does.
  */
 const struct dtd_record *definitions_record(const struct definitions *d,
 					    const struct scope *scope,

@@ -93,7 +93,7 @@ make(struct parser *p, size_t nbytes)
 	return part;
 }
 
-/* Enter or leave a level of nesting. */
+/* Enter a level of nesting.  Fail if there are too many. */
 static bool
 enter(struct parser *p)
 {
@@ -134,7 +134,7 @@ parse_arguments(struct parser *p, struct dtd_value *v)
 	return true;
 }
 
-/* Parse a value that begins with a name. */
+/* Parse a reference or an interpretation: a value that begins with a name. */
 static bool
 parse_named_value(struct parser *p, struct dtd_value *v)
 {
@@ -193,9 +193,9 @@ finish_property(struct parser *p, struct dtd_property *property)
 }
 
 /*
- * Set the name of a property of dialect 1.2, where the DTD names only the
- * field.  "tag = 1" sets the value of field "tag", "size = none" the
- * interpretation of field "size".
+ * Set the name of a property of dialect 1.2, for which the DTD names only the
+ * field.  A number ("tag = 1") is the field's "value", an interpretation ("size
+ * = none") is the field's "interpretation".  Refuse all other values.
  */
 static bool
 name_property_1_2(struct parser *p, struct dtd_property *property)
@@ -233,7 +233,10 @@ parse_property(struct parser *p, const char *field, struct dtd_place place)
 								      : NULL;
 }
 
-/* Parse the rest of "int NAME = INTERPRETATION;" of dialect 1.2. */
+/*
+ * Parse the rest of "int NAME = INTERPRETATION;" or "string NAME =
+ * INTERPRETATION;" of dialect 1.2, from NAME on.
+ */
 static struct dtd_property *
 parse_declaration(struct parser *p, enum dtd_type type)
 {
@@ -432,8 +435,8 @@ parse_def(struct parser *p, struct defs_end *end)
 }
 
 /*
- * Fail, because the current token does not begin a definition.  For a common
- * mistake, say what the mistake is.
+ * Fail, because the current token does not begin a definition.  A ';' is a
+ * common mistake, for which the message says where a ';' may stand.
  */
 static bool
 expected_definition(struct parser *p, const char *want)
@@ -535,7 +538,9 @@ parse_dtd(struct parser *p)
 
 /* ----------------------------------------------------------------- dialects */
 
-/* Return the length of the lines with "##" at the start of the text. */
+/*
+ * Return the length of the lines at the start of the text that begin with "##".
+ */
 static size_t
 header_nbytes(const char *text, size_t nbytes)
 {
@@ -574,7 +579,7 @@ span_names(const struct comment_span *span, enum dtd_dialect *dialect)
 
 /*
  * Determine the dialect at the first token.  A header with ## or a declaration
- * with a type means 1.2.  Otherwise, a comment can name the version.
+ * with a type means 1.2.  Otherwise, a comment names the dialect, or it is 1.0.
  */
 static void
 tell_dialect(struct parser *p)
@@ -595,8 +600,8 @@ tell_dialect(struct parser *p)
 }
 
 /*
- * Copy the lines with "##" at the start of the text.  Return false if there is
- * no memory.
+ * Copy the lines with "##" to the DTD, with blanks for control characters, and
+ * count them for the lexer.  Return false if there is no memory.
  */
 static bool
 take_header(struct parser *p, const char *text, size_t nbytes)

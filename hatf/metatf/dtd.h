@@ -27,7 +27,10 @@
 /* The longest text of a DTD, in bytes. */
 #define DTD_MAX_NBYTES ((size_t)4 << 20)
 
-/* The most levels of nested records and composite fields. */
+/*
+ * The most levels of fields inside fields; the innermost name is a level, too.
+ * Also the most levels of records inside records.
+ */
 #define DTD_MAX_DEPTH 32
 
 enum dtd_dialect {
@@ -77,7 +80,7 @@ struct dtd_value {
 	enum dtd_value_kind kind;
 	struct dtd_place place;
 	enum dtd_interpretation interpretation;
-	/* Arguments of the interpretation; or the number. */
+	/* The arguments of the interpretation, or the number in args[0]. */
 	struct dtd_number args[2];
 	const char *field, *property; /* parts of a reference */
 	/*
@@ -110,7 +113,7 @@ struct dtd_property {
 
 enum dtd_field_kind {
 	DTD_NAME,   /* name */
-	DTD_GROUP,  /* (field, ...) */
+	DTD_GROUP,  /* (field, ...); {field, ...} in dialect 1.2 */
 	DTD_NESTED, /* name : field { ... } */
 	DTD_REPEAT, /* name * field */
 };
@@ -129,7 +132,10 @@ struct dtd_field {
 struct dtd_record {
 	struct dtd_record *next;
 	struct dtd_place place;
-	/* Comment before the record, unchanged; or NULL. */
+	/*
+	 * The comments before the record, with blanks for control characters;
+	 * or NULL.
+	 */
 	const char *comment;
 	/* Comment after the record, on the same line; or NULL. */
 	const char *trailing;
@@ -158,7 +164,7 @@ struct dtd_section {
 
 struct dtd {
 	enum dtd_dialect dialect;
-	const char *header; /* in dialect 1.2: the lines with ##; or NULL */
+	const char *header; /* the first lines, which begin with ##; or NULL */
 	struct dtd_defs defs;
 	struct dtd_section *sections;
 	unsigned property_count, record_count; /* counts for the whole DTD */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The last column of a line. */
+/* put_space() breaks a line before a word that would exceed this column. */
 #define LINE_COLUMNS 79
 #define TAB_COLUMNS  8
 
@@ -87,7 +87,10 @@ put_string(struct printer *p, const char *text)
 
 /* ----------------------------------------------------------------- comments */
 
-/* Print a line of a comment without the blanks around it. */
+/*
+ * Print a line of a comment without the blanks around it, but with one blank
+ * before a '*'.  Omit an empty line.
+ */
 static void
 print_comment_line(struct printer *p, const char *line, size_t nbytes)
 {
@@ -275,8 +278,12 @@ print_full_property(struct printer *p, const struct dtd_property *property)
 static void
 print_property_1_0(struct printer *p, const struct dtd_property *property)
 {
+	/*
+	 * print_texts() prints a record instead.  It does not print the strings
+	 * that a record declares in its braces, so is_valid() then fails.
+	 */
 	if (property->type == DTD_TEXT)
-		return; /* print_texts() prints a record instead */
+		return;
 	if (property->type == DTD_INT) {
 		print_comment(p, property->comment);
 		begin_line(p);
@@ -292,8 +299,8 @@ print_property_1_0(struct printer *p, const struct dtd_property *property)
 }
 
 /*
- * Print a property in dialect 1.2.  'first' is the first property of the same
- * scope.
+ * Print a property in dialect 1.2, unless it is a width.  'first' is the first
+ * property of the same scope.
  */
 static void
 print_property_1_2(struct printer *p, const struct dtd_property *property,
@@ -490,7 +497,10 @@ print_section(struct printer *p, const struct dtd_section *s)
 
 /* ---------------------------------------------------------------------- DTD */
 
-/* Does the DTD have a record for which 'is_so' returns true? */
+/*
+ * Does 'is_so' return true for a record of the DTD?  Do not call 'is_so' for
+ * records that are defined inside fields.
+ */
 static bool
 any_record(const struct dtd *dtd, bool (*is_so)(const struct dtd_record *r))
 {
@@ -538,7 +548,7 @@ uses_vfield(const struct dtd_record *r)
 }
 
 /*
- * Print the lines with ## of a DTD in 1.2.  If there are none, or for another
+ * For 1.2, print the lines with ## of the DTD.  If it has none, or for another
  * dialect, print a line that names the version.
  */
 static void
@@ -573,7 +583,7 @@ print_all(struct printer *p)
 	print_comment(p, p->dtd->defs.comment);
 }
 
-/* Is the text a valid DTD of its dialect? */
+/* Is the text a valid DTD of its dialect?  If not, set '*err'. */
 static bool
 is_valid(const char *text, size_t nbytes, struct dtd_error *err)
 {

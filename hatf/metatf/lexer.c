@@ -122,8 +122,8 @@ note_comment(struct lexer *x, const char *begin, unsigned line)
 }
 
 /*
- * Copy comments.  Control characters become blanks, so that a DTD can be
- * printed on a terminal.
+ * Copy the comments of a span, and empty the span.  Control characters except
+ * newlines become blanks, so that a DTD can be printed on a terminal.
  */
 static const char *
 copy_comment(struct lexer *x, struct comment_span *span)

@@ -23,12 +23,12 @@ struct token {
 	enum token_kind kind;
 	struct dtd_place place;
 	char mark;
-	/* A name, or the content of a string; memory of the arena. */
+	/* A name, or the content of a string, in memory of the arena. */
 	const char *text;
 	struct dtd_number number;
 };
 
-/* A range of the text: comments and what is between them. */
+/* A range of the text: comments, and the blanks between them. */
 struct comment_span {
 	const char *begin, *end; /* NULL if there are no comments */
 };
@@ -39,26 +39,31 @@ struct lexer {
 	const char *next, *end;
 	struct dtd_place place;
 	struct token token; /* the current token */
-	/* the line on which the previous token ended, and the next byte */
+	/* where the previous token ended: its line, and the byte after it */
 	unsigned last_line;
 	const char *last_end;
-	struct comment_span trailing; /* comments on line 'last_line' */
+	struct comment_span trailing; /* comments that begin on 'last_line' */
 	struct comment_span comment;  /* other comments before the token */
 	bool has_failed;
 };
 
-/* Begin.  lexer_step() reads the first token. */
+/* Begin with 'text'.  The first lexer_step() reads the first token. */
 void lexer_init(struct lexer *x, struct arena *arena, const char *text,
 		size_t nbytes, struct dtd_error *err);
 
-/* Read the next token.  Return false after setting '*err'. */
+/*
+ * Read the next token.  On failure, return false; '*err' has the reason of the
+ * first failure.
+ */
 bool lexer_step(struct lexer *x);
 
 /*
- * lexer_take_comment() returns a copy of the comments before the current token;
- * lexer_take_trailing() returns only the comments on the line where the
- * previous token ended.  Return NULL if there are no such comments, or if an
- * earlier call has taken them.
+ * lexer_take_comment() returns a copy of the last comments before the current
+ * token; lexer_take_trailing() returns only those that begin on the line where
+ * the token before them ended.  Between these comments and the current token,
+ * there may be other tokens.  Return NULL if an earlier call has taken the
+ * comments, if there are none, or if there is no memory to copy them; in the
+ * last case the lexer has failed.
  */
 const char *lexer_take_trailing(struct lexer *x);
 const char *lexer_take_comment(struct lexer *x);

@@ -381,7 +381,10 @@ section_numbered(struct schema *schema, uint64_t number)
 	return NULL;
 }
 
-/* Check the references of a field to other sections. */
+/*
+ * Check the reference of a field to a section.  If the field takes its numbers
+ * from this section, mark the section as a column.
+ */
 static bool
 check_section_field(struct build *b, struct schema *schema,
 		    const struct schema_section *s,
@@ -421,7 +424,7 @@ check_section_fields(struct build *b, struct schema *schema)
 
 		/*
 		 * In all sections but the first, the records after 'own_count'
-		 * are those of the global section, which is section 0.  Check
+		 * are those of the global section, which is sections[0].  Check
 		 * them only there.
 		 */
 		const uint32_t count = i == 0 ? s->record_count : s->own_count;
@@ -438,7 +441,7 @@ check_section_fields(struct build *b, struct schema *schema)
 
 /* -------------------------------------------------------------------- notes */
 
-/* Warnings about a DTD that has no error. */
+/* Where to report the peculiarities of a DTD that has no error. */
 struct notes {
 	const struct build *b;
 	schema_note *note;
@@ -499,7 +502,10 @@ note_records(const struct notes *n, const struct dtd_defs *defs, bool is_plain)
 	}
 }
 
-/* Call the note function for each peculiarity of the DTD. */
+/*
+ * Call the note function for each peculiarity of the DTD, but not for those of
+ * records that are defined inside fields.
+ */
 static void
 give_notes(const struct notes *n)
 {

@@ -19,7 +19,7 @@
 #define SCHEMA_MAX_ALL_FIELDS (1u << 18) /* fields of all records */
 #define SCHEMA_MAX_WIDTH      (1u << 20) /* width of a field, in bytes */
 
-/* The global section: records before the first section record. */
+/* Number of the global section: the records before the first section record. */
 #define SCHEMA_GLOBAL 0
 
 /* Index that stands for no field. */
@@ -48,8 +48,8 @@ struct schema_field {
 	enum dtd_interpretation interpretation;
 	uint64_t args[2];
 	/*
-	 * In each record, the field has 'value', or the value of an earlier
-	 * field.
+	 * true: in each record, the field must have the value of the earlier
+	 * field 'value_from' or, if there is none, 'value'
 	 */
 	bool has_value;
 	uint64_t value;
@@ -57,7 +57,8 @@ struct schema_field {
 	uint32_t value_from;
 	/*
 	 * Index, within the section, of the previous value to which delta and
-	 * stride add.  All fields with the same definition share this value.
+	 * stride add.  All fields that have their interpretation from the same
+	 * property share this value.
 	 */
 	uint32_t history;
 	struct dtd_place place;
@@ -117,7 +118,7 @@ struct schema_record {
 	 */
 	uint32_t first_field;
 	struct dtd_place place;
-	const char *comment; /* comment before it in the DTD, or NULL */
+	const char *comment; /* the DTD's comment before the record, or NULL */
 };
 
 struct schema_section {
@@ -156,8 +157,10 @@ struct schema *schema_open(const struct dtd *dtd, schema_note *note, void *ctx,
 void schema_close(struct schema *schema);
 
 /*
- * Does a section consist of records of one kind, with one number each?  Only
- * from such a section can sectionStride take its values.
+ * Can sectionStride take its values from this section?  It can if the section
+ * has exactly one record of its own, if this record has exactly one number
+ * besides the tag, and if this number has another interpretation than
+ * sectionStride.
  */
 bool schema_has_elements(const struct schema_section *section);
 

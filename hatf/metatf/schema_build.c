@@ -5,7 +5,8 @@
  * expand() walks the tree of a record's fields once, in the order of the trace.
  * A name in the tree refers to a record or to a field.  For a record, expand()
  * adds the fields of that record.  For a field, it adds one field, which gets
- * the properties that the DTD gives the field.
+ * the properties that the DTD gives the field; for a string of dialect 1.2, it
+ * adds two fields.
  */
 #include "hatf/metatf/schema_build.h"
 
@@ -32,8 +33,9 @@ find_property(struct build *b, const struct scope *scope, const char *field,
 }
 
 /*
- * Follow references of a property to the same property of other fields:
- * "record.width = tag.width".  Return NULL on failure.
+ * While a property refers to the same property of another field ("record.width
+ * = tag.width"), go on to that property.  Do not follow references to a value.
+ * Return the last property, or NULL on failure.
  */
 static const struct dtd_property *
 follow(struct build *b, const struct scope *scope, const struct dtd_property *p)
@@ -65,8 +67,8 @@ follow(struct build *b, const struct scope *scope, const struct dtd_property *p)
 /* ------------------------------------------------------------------ history */
 
 /*
- * Return the index, in the section, of the history of the fields that 'p'
- * defines.
+ * Return the index, in the section, of the history of the fields whose
+ * interpretation is property 'p'.
  */
 static uint32_t
 history_of(struct build *b, const struct dtd_property *p)
@@ -213,7 +215,10 @@ fail_missing(struct build *b, struct dtd_place place, const char *field,
 			  field, record, name, field, name, value, hint);
 }
 
-/* Check the last field, whose properties have been set. */
+/*
+ * Check a field whose properties have been set.  It needs a width if it is
+ * stored, and a field of bytes must have the interpretation none.
+ */
 static bool
 check_field(struct draft *d, const struct schema_field *f, bool has_width,
 	    const char *record)
@@ -387,8 +392,8 @@ expand_nested(struct draft *d, const struct dtd_record *record,
 }
 
 /*
- * Return the record that a name stands for, or NULL; set '*scope_ret' to the
- * scope that defines the record.
+ * Return the record that a name stands for, or NULL.  Set '*scope_ret' to the
+ * scope that defines the record; for a predefined record, to an empty scope.
  */
 static const struct dtd_record *
 find_record(const struct build *b, const struct scope *scope, const char *name,
@@ -558,8 +563,8 @@ build_record(struct build *b, const struct dtd_record *record,
 	bool ok = true;
 
 	/*
-	 * If a record sets the value of its tag but does not name the tag as a
-	 * field, add the field.
+	 * If a record sets the value of its tag but does not name the tag as
+	 * its first field, add the field.
 	 */
 	if (build_has_tag(b, record) && !begins_with_tag(record->field))
 		ok = expand_tag(&d, record->place, &own, record->name);

@@ -7,7 +7,7 @@
 #include "hatf/metatf/definitions.h"
 #include "hatf/metatf/schema.h"
 
-/* The state while a schema is made. */
+/* What schema_open() and the functions below share while they make a schema. */
 struct build {
 	const struct dtd *dtd;
 	struct definitions *definitions;
@@ -21,7 +21,7 @@ struct build {
 	/* for each property, by its ordinal: does a field use it? */
 	bool *is_used;
 	/* The histories of the section that is being made. */
-	uint32_t *histories; /* index + 1 of each property; 0: none */
+	uint32_t *histories; /* for each property: its history + 1, or 0 */
 	uint32_t history_count;
 	/* for each record, by its ordinal: is it a part of other records? */
 	bool *is_nested;

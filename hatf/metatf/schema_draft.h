@@ -18,7 +18,8 @@ struct step_origin {
 struct draft {
 	struct build *b;
 	struct schema_field *fields;
-	uint32_t *repeat_of; /* for each field: the step that repeats it */
+	/* for each field: the innermost repetition, or DRAFT_NO_REPEAT */
+	uint32_t *repeat_of;
 	uint32_t field_count, field_capacity;
 	struct schema_step *steps;
 	struct step_origin *origins; /* for each step: its origin */
@@ -38,7 +39,10 @@ struct draft {
  */
 uint32_t draft_earlier_field(const struct draft *d, const char *name);
 
-/* Can the value of a field be a count of other fields? */
+/*
+ * Is the field a number, but not the tag?  Only then can its value be a count
+ * or the width of other fields.
+ */
 bool draft_is_number(const struct draft *d, uint32_t field);
 
 /* Add a step and return its index, or SCHEMA_NO_FIELD. */

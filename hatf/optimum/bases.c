@@ -31,7 +31,7 @@ bases_init(struct bases *b, size_t value_count)
 	const size_t max = RANGES_PER_VALUE * value_count + 3;
 
 	/*
-	 * Allocate enough for the worst case.  Most of the array is never
+	 * Allocate enough for the worst case.  Most of this memory is never
 	 * touched.
 	 */
 	b->ranges = malloc(max * sizeof(*b->ranges));
@@ -154,8 +154,9 @@ find_regions(uint64_t value, uint64_t *start)
 static const uint8_t region_fits[REGION_COUNT] = { 1, 2, 3, 4, 3, 2, 1, 0 };
 
 /*
- * Compute the costs after a value from the costs 'old' before it.  'index' is
- * the first range that has the new costs.
+ * Compute the costs after a value from the costs before it, whose index is
+ * 'old', and return the new index.  'index' is the first range that has the new
+ * costs.  Update 'best' and 'never' by these costs.
  */
 static uint32_t
 make_kind(struct bases *b, uint32_t old, unsigned fits, size_t index)
@@ -177,7 +178,7 @@ make_kind(struct bases *b, uint32_t old, unsigned fits, size_t index)
 /*
  * Append a range of bases that starts at 'start'.  Its costs before this use
  * are those with the index 'old' in 'costs'.  'fits' says which widths fit this
- * use.
+ * use: it is the index in 'costs_of_use'.
  */
 static inline void
 append(struct bases *b, uint64_t start, uint32_t old, unsigned fits)

@@ -4,13 +4,13 @@
  *
  * There are 2^64 bases, but whole ranges of them have the same costs (costs.h).
  * A value divides the bases into ranges by the number of bytes (0, 1, 2, 4 or
- * 8) that its offset from the base needs.  A change to the best state costs one
- * metadata record, so the costs of a base exceed those of the best state by at
- * most the length of this record.  If no recent value favoured a range, the
- * costs of the range soon equal those of its neighbours.  So it is exact to
- * keep one 'struct costs' per range.  Usually there are about ten ranges.
- * There may be a thousand if many small regions were once equally useful.  Then
- * there are only few different costs, which the ranges share.
+ * 8) that its offset from the base needs.  One or two metadata records lead
+ * from the best state to a state of any base, so the costs of the state exceed
+ * the least costs by at most the length of these records.  If no recent value
+ * favoured a range, the costs of the range soon equal those of its neighbours.
+ * So it is exact to keep one 'struct costs' per range.  Usually there are about
+ * ten ranges.  There may be a thousand if many small regions were once equally
+ * useful.  Then there are only few different costs, which the ranges share.
  *
  * Used by one thread at a time.
  */
@@ -48,7 +48,11 @@ struct bases {
 	struct bases_range *ranges, *spare_ranges;
 	struct costs *costs, *spare_costs;
 	size_t count, kind_count;
-	uint32_t *kinds; /* maps the old index of costs to the new one */
+	/*
+	 * maps the old index of costs, in bases_use() together with the widths
+	 * that fit, to the new index
+	 */
+	uint32_t *kinds;
 	struct bases_slot slots[BASES_SLOT_COUNT];
 	uint64_t turn;
 	/*
@@ -78,7 +82,7 @@ void bases_start(struct bases *b, bool any, uint64_t base,
 
 /*
  * Set the costs of 'base', which is the field's present base; do nothing if
- * 'base' is not allowed.
+ * 'base' is not allowed.  Call this only directly after bases_start().
  */
 void bases_enter(struct bases *b, uint64_t base, const struct costs *costs);
 

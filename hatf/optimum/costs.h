@@ -18,7 +18,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Lengths of the metadata records in bytes (FORMAT "Metadata"). */
+/*
+ * Lengths of the metadata records in bytes (FORMAT "Metadata"), and the cost of
+ * what is impossible.
+ */
 enum {
 	COST_WIDTH = 4,
 	COST_NONE = 4,
@@ -129,9 +132,9 @@ costs_set_lane(struct costs *c, unsigned lane, int32_t cost)
 
 /*
  * Return the costs after an optional change of the width.  The cost of a state
- * is the smaller of two: its cost so far, or the cost of another state plus the
- * cost of a "set fieldSize" record.  'forbidden' is infinite for states that
- * are not allowed, else 0.
+ * is the smaller of two: its cost so far, or the least cost of the states from
+ * which one "set fieldSize" record leads to it, plus the cost of that record.
+ * 'forbidden' is infinite for states that are not allowed, else 0.
  */
 static inline struct costs
 costs_switch(struct costs c, const struct costs *forbidden)

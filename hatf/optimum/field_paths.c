@@ -126,7 +126,8 @@ field_paths_begin(const struct field_paths *p, size_t i,
 
 /*
  * The costs of all episodes in progress, except those under baseOffset
- * (bases.h).
+ * (bases.h).  A stride episode is 'fresh' after its first use, and 'regular'
+ * after each later use.
  */
 struct open_episodes {
 	struct costs none, delta, default_value, fresh, regular;
@@ -181,7 +182,10 @@ gap_note_bases(struct field_paths_gap *g, const struct bases *b)
 	}
 }
 
-/* Start from the field's state before the span, as an episode in progress. */
+/*
+ * Start from the field's state before the span, as an episode in progress.  If
+ * a block begins, start without an episode.
+ */
 static void
 open_episodes_start(struct open_episodes *c, struct field_paths *p)
 {
@@ -310,7 +314,10 @@ use(struct field_paths *p, struct open_episodes *c, size_t i)
 	c->difference = difference;
 }
 
-/* A snapshot compares at most this many ranges of bases. */
+/*
+ * A snapshot compares at most this many ranges of bases.  With more ranges, it
+ * never equals another snapshot.
+ */
 #define SNAPSHOT_RANGES 16
 
 /*

@@ -4,9 +4,10 @@
  *
  * A use of the field is a value and its record.  Between two uses is a gap,
  * where metadata may stand, except before the second address of a realloc.  The
- * result is exact: no other legal metadata within the technique takes fewer
- * bytes.  The fields are independent, so the cheapest metadata for each field
- * is also the cheapest metadata for all fields together.
+ * result is exact: with any other legal metadata within the technique, metadata
+ * and values together take at least as many bytes.  The fields are independent,
+ * so the cheapest metadata for each field is also the cheapest metadata for all
+ * fields together.
  *
  * The problem is a shortest path.  An *episode* is a sequence of uses under one
  * "set fieldInterpretation" record.  Of all that came before, only the last

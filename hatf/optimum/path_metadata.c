@@ -8,8 +8,9 @@
 #include <string.h>
 
 /*
- * Did the field already have the interpretation of this episode before the
- * span?
+ * Can the episode have begun before the span?  It can if no block begins, and
+ * the field already had the interpretation of the episode and, under
+ * baseOffset, its base.
  */
 static bool
 is_under_way(const struct field_paths *p, const struct episode *e)
@@ -161,8 +162,8 @@ find_computed(struct field_paths *p, struct episode *e, unsigned lane,
 
 /*
  * Return the index of the last width other than 0 that the cheapest path has
- * before the episode.  From another width, the episode may cost more than the
- * forward pass found.
+ * before the episode, or FIELD_PATHS_NEVER.  From another width, the episode
+ * may cost more than the forward pass found.
  */
 static unsigned
 find_last_width(const struct field_paths *p, const struct episode *e)
@@ -336,7 +337,10 @@ put_episode(struct output *o, const struct episode *e)
 	}
 }
 
-/* Place the metadata of a field that has no use in the span. */
+/*
+ * Place the metadata of a field that has no use in the span: none, unless a
+ * block begins.
+ */
 static size_t
 put_none(const struct field_paths *p, struct place_change *changes)
 {

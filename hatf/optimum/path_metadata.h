@@ -4,8 +4,8 @@
  *
  * This is the backward pass of field_paths.h.  The costs alone determine where
  * an episode began.  To find this place, go backwards and add the costs of the
- * episode's uses, until this sum and the cost of starting the episode there
- * equal the cost after the episode.  So the forward pass keeps only the costs
+ * episode's uses, until this sum plus the cost of starting the episode there
+ * equals the cost after the episode.  So the forward pass keeps only the costs
  * in the gaps.
  */
 #ifndef HATF_PATH_METADATA_H

@@ -58,7 +58,10 @@ main_base(const uint64_t *values, size_t n, uint64_t *sorted)
 			   sorted[best] + INT32_MAX + UINT64_C(1));
 }
 
-/* Allow only the narrowest state that can store all values. */
+/*
+ * Allow only one state: default if all values are equal, else none or delta,
+ * whichever stores all values with the smaller width.
+ */
 static void
 allow_constant(struct rules *r, const uint64_t *values, size_t n)
 {

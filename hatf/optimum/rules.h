@@ -3,7 +3,7 @@
  * rules.h - what a technique allows for the values of a span
  *
  * technique.h has the rules that hold for all values.  Other rules depend on
- * the values of the span: which base or which width suits these values best.
+ * the values of the span: which base, or which one state, suits them best.
  */
 #ifndef HATF_RULES_H
 #define HATF_RULES_H

@@ -52,8 +52,9 @@ struct technique_field {
 	/* Any base is allowed; else only the base that is near most values. */
 	bool any_base;
 	/*
-	 * One state for the whole block, the narrowest that fits; the widths
-	 * above are ignored.
+	 * One state for the whole block: default if all values are equal, else
+	 * none or delta, with the smallest width.  The members above are
+	 * ignored.
 	 */
 	bool constant;
 };
@@ -77,7 +78,7 @@ struct technique {
 
 /*
  * Return a technique by name; NULL if there is none.  hatf_writer_placement()
- * lists the names.
+ * lists the names, and also "online" and "smallest".
  */
 const struct technique *technique_find(const char *name);
 

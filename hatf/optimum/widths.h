@@ -3,9 +3,10 @@
  * widths.h - the cheapest widths for the attributes, a field of byte strings
  *
  * Attributes have only the interpretations "none" and "default" (no
- * attributes), and width 0 under "none" replaces "default".  So there are seven
- * states, and one "set fieldSize" record leads from each state to any other.
- * Used by one thread at a time.
+ * attributes).  Width 0 under "none" means the same as "default", so
+ * widths_place() never sets "default".  There are thus seven states, the widths
+ * under "none", and one "set fieldSize" record leads from each state to any
+ * other.  Used by one thread at a time.
  */
 #ifndef HATF_WIDTHS_H
 #define HATF_WIDTHS_H
@@ -23,14 +24,16 @@ void widths_free(struct widths *w);
 
 /*
  * widths_clear() removes all values, widths_add() appends the length of a
- * value, and its record.
+ * value, and the index of its record in the span.
  */
 void widths_clear(struct widths *w);
 void widths_add(struct widths *w, uint32_t nbytes, uint32_t record);
 
 /*
- * Do what path_metadata_place() does, for the attributes.  With 'any', change
- * the width wherever this saves bytes; else use one width for the whole span.
+ * Store the cheapest metadata for the attributes in 'changes', which has room
+ * for field_paths_change_max() records, and return their number.  With 'any',
+ * change the width wherever this saves bytes; else use one width for the whole
+ * span.
  */
 size_t widths_place(struct widths *w, const struct layout_field *state,
 		    bool restart, bool any, struct place_change *changes);

@@ -94,8 +94,9 @@ bells_order(uint64_t before, const struct bells_process *p, enum bell_call call)
 }
 
 /*
- * Does 'order', which is in the slot of 'p', address 'p'?  Unknown fields
- * match.
+ * Does 'order', which is in the slot of 'p', have the process id and the PID
+ * namespace of 'p'?  An unknown namespace matches.  This function does not
+ * compare the start; bells_is_since_start() does.
  */
 static inline bool
 bells_is_for(uint64_t order, const struct bells_process *p)
@@ -108,8 +109,9 @@ bells_is_for(uint64_t order, const struct bells_process *p)
 }
 
 /*
- * Does 'order' certainly address 'p', and not an earlier process with the same
- * number?
+ * Does 'order' have the start of 'p'?  Only the low 13 bits are compared.  If
+ * the start differs, 'order' addresses an earlier process with the same process
+ * id.  An unknown start of 'p' never matches.
  */
 static inline bool
 bells_is_since_start(uint64_t order, const struct bells_process *p)

@@ -26,7 +26,8 @@
 /* This many hours in nanoseconds, or GiB in bytes, still fit in 64 bits. */
 #define AMOUNT_MAX 1000000ull
 /*
- * If HATFTRACE_KEEP limits the bytes, this many segments share them by default.
+ * If HATFTRACE_KEEP limits the bytes and HATFTRACE_ROTATE gives no size, this
+ * many segments share these bytes.
  */
 #define KEEP_SEGMENTS  8
 #define KEEP_COUNT_MAX 4096
@@ -99,8 +100,8 @@ set_full(struct config *c, const char *value)
 }
 
 /*
- * Read a number at '*value' and advance '*value' past it; return false if there
- * is no number.
+ * Read a number of at most 12 digits at '*value' and advance '*value' past it;
+ * return false if there is no digit.
  */
 static bool
 take_number(const char **value, uint64_t *n_ret)

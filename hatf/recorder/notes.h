@@ -5,15 +5,16 @@
  * A process that is killed in its first moments leaves no trace, and neither
  * does a process that cannot be traced.  To learn of such processes, 'hatf
  * record' creates a file and names it in HATFTRACE_NOTES.  Each process appends
- * one line to this file when its trace starts, or when the process finds that
- * it cannot be traced:
+ * one line to this file when it begins to be traced, or when it finds that it
+ * cannot be traced:
  *
  *	begin PID START OUT EXE
  *	untraced PID WHY TAB EXE
  *
  * PID and START are "pid" and "start_monotonic" of the trace's header, OUT is
  * notes_hash() of HATFTRACE_OUT, WHY is the reason, TAB is one tab character,
- * and EXE is the base name of the executable, to the end of the line.
+ * and EXE is the base name of the executable, to the end of the line.  A
+ * process that first waits for an order to record appends no "begin" line.
  */
 #ifndef NOTES_H
 #define NOTES_H

@@ -4,9 +4,9 @@
  *
  * The file PID.status is in the folder of the sockets (socket_path.h).  The
  * writer thread makes the file when it leaves, locks it (flock(2)) before it
- * writes anything, and holds the lock as long as the process maps the file.
- * The status does not change until the process has a writer thread again; this
- * thread removes the file.
+ * writes anything, and maps it.  The process has the lock as long as it maps
+ * the file, also without a writer thread.  The status does not change until the
+ * process has a writer thread again; this thread removes the file.
  */
 #ifndef STATUS_FILE_H
 #define STATUS_FILE_H

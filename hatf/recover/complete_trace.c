@@ -27,8 +27,9 @@ write_all(struct recovery *r, const void *data, size_t nbytes)
 }
 
 /*
- * Write the block to the trace.  The first failure is kept in r->err; after it,
- * write nothing.
+ * End the block, if there is one, and write it to the trace.  Write nothing
+ * after the first failure, which stays in r->err, in a dry run, and while
+ * 'is_counting' is set.
  */
 static void
 end_block(struct recovery *r)
@@ -64,7 +65,7 @@ on_event(void *context, const struct order_producer *producer,
 	narrate_event(r->narrator, producer, ev);
 }
 
-/* Set those members of the narrator whose values a commit contains. */
+/* Initialize the narrator with the values that a commit contains. */
 static void
 restore_narrator(struct recovery *r, const struct image_commit *c)
 {
@@ -93,7 +94,10 @@ restore_narrator(struct recovery *r, const struct image_commit *c)
 		encoder_comment(&n->encoder, r->header, r->header_nbytes);
 }
 
-/* Set the narrator to the state that it had at the last commit. */
+/*
+ * Allocate the narrator and the memory to compress its blocks.  Set the
+ * narrator to the state that it had at the last commit.
+ */
 static enum hatf_status
 prepare(struct recovery *r)
 {
@@ -128,8 +132,8 @@ prepare(struct recovery *r)
 /*
  * The timeline ends at the last reading of the clocks, but events may have
  * later stamps.  Extend it to the last stamp.  The slope is not known exactly,
- * so use the smallest possible one.  If there is only one reading, do not
- * extend the timeline.
+ * so use the smallest possible one.  If the timeline has only one reading, or
+ * is not longer than SLOPE_ERROR_NS, do not extend it.
  */
 static void
 extend_line(struct recovery *r)
@@ -174,8 +178,8 @@ drain(struct recovery *r)
 }
 
 /*
- * Add what the writer thread writes at the end of a trace: the ends of the
- * threads, and the counts of lost events.
+ * Add what the writer thread writes at the end of a trace: the ends of threads
+ * that have ended, and the counts of lost events.
  */
 static void
 add_final_records(struct recovery *r)

@@ -2,8 +2,8 @@
 /*
  * find_rings.c - find and inspect the ring file that belongs to a trace
  *
- * These functions only read the file.  The process to which it belongs may be
- * writing it at the same time.
+ * These functions only read the ring file.  Its process may be writing the ring
+ * file at the same time.
  */
 #include "hatf/base/sized.h"
 #include "hatf/hatf.h"
@@ -52,7 +52,7 @@ read_header(struct saved_rings *set, int fd, struct hatf_error *err)
 /*
  * Is the file 'fd' the ring file of the trace 'trace_fd'?  It is if the ring
  * file names a trace with the same file name or with the same first bytes.  If
- * the ring file names no trace, return 'otherwise'.
+ * the header of 'fd' is invalid or names no trace, return 'otherwise'.
  */
 static bool
 is_ring_file_of(int fd, const char *trace, int trace_fd, bool otherwise)

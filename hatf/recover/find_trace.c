@@ -59,11 +59,11 @@ set_trace(struct recovery *r, const char *path)
 enum path_origin {
 	ORIGIN_NAMED, /* the user named the trace */
 	/*
-	 * The ring file named the trace, which is in the folder of the ring
-	 * file.
+	 * The trace is in the folder of the ring file.  The ring file named it,
+	 * or its name is that of the ring file without the suffix.
 	 */
 	ORIGIN_BESIDE,
-	/* the ring file named the trace, which may be in any folder */
+	/* the ring file named the path of the trace, in any folder */
 	ORIGIN_ELSEWHERE
 };
 
@@ -84,7 +84,7 @@ open_at(struct recovery *r, const char *path, enum path_origin origin)
 
 /*
  * Open 'path' if it is the trace.  Return HATF_OTHER_RINGS if it is another
- * file.
+ * file, and HATF_IO if it cannot be opened.
  */
 static enum hatf_status
 try_trace(struct recovery *r, const char *path, enum path_origin origin)
@@ -110,8 +110,9 @@ try_trace(struct recovery *r, const char *path, enum path_origin origin)
 }
 
 /*
- * Remove the suffix of the ring file's name.  The rest is the name of the trace
- * if the user has renamed both files.
+ * Copy the ring file's path without its suffix to 'buf'.  The result is the
+ * path of the trace if the user has renamed both files.  Return false if the
+ * path has no such suffix or 'buf' is too small.
  */
 static bool
 without_suffix(const char *rings, char *buf, size_t nbytes)
@@ -157,8 +158,8 @@ recovery_open_trace(struct recovery *r, const char *rings, const char *trace)
 	if (r->is_in_place && try_trace(r, path, ORIGIN_ELSEWHERE) == HATF_OK)
 		return HATF_OK;
 	/*
-	 * Let the error name the path beside the ring file, where a user would
-	 * look.
+	 * Report the first failure, for the path beside the ring file, where a
+	 * user would look.
 	 */
 	set_trace(r, near);
 	*r->err = first;
@@ -207,7 +208,7 @@ recovery_check_length(struct recovery *r)
 /*
  * Read a trace that has no event yet: its header, which is stored in r->header,
  * and the comments after it.  Return HATF_END if the file is something else,
- * such as a trace with events.
+ * such as a trace with events or with a trailer.
  */
 static enum hatf_status
 read_begun(struct recovery *r, bool *compressed_ret)
@@ -249,8 +250,9 @@ read_begun(struct recovery *r, bool *compressed_ret)
 
 /*
  * Open a file that may be the trace of a process that has not committed
- * anything.  Try the names that recovery_open_trace() tries beside the ring
- * file.  Return the path of the file, which may be in 'buf', or NULL.
+ * anything: 'trace' if it is not NULL, else one of the names that
+ * recovery_open_trace() tries beside the ring file.  Return the path of the
+ * file, which may be in 'buf', or NULL.
  */
 static const char *
 open_begun(struct recovery *r, const char *rings, const char *trace,
@@ -272,8 +274,8 @@ open_begun(struct recovery *r, const char *rings, const char *trace,
 }
 
 /*
- * Prepare to write the trace anew, since the block after the header may be
- * incomplete.
+ * Prepare to write the trace anew, since its first block, which begins with the
+ * header, may be incomplete.
  */
 enum hatf_status
 recovery_begin_anew(struct recovery *r, const char *rings, const char *trace)

@@ -5,8 +5,8 @@
  * First step from block to block by their lengths (FORMAT "Trace blocks" and
  * "Compression").  Inflate each gzip member on the way, because a member of the
  * right length may still have damaged contents.  Then read and count all
- * records of these blocks.  If a record is unreadable, the trace is intact only
- * up to the block before it.
+ * records of these blocks.  If a record is unreadable, only the blocks before
+ * that of the record count as intact; in a compressed trace, no block does.
  */
 #include "hatf/recover/intact_blocks.h"
 
@@ -30,8 +30,8 @@
 #define MEMBER_NBYTES ((size_t)512 * 1024)
 
 /*
- * COMMENT_HEAD_NBYTES: the tag and the length of a comment.
- * BLOCK_COMMENT_NBYTES: more than the text of any block comment.
+ * COMMENT_HEAD_NBYTES: size of the tag and the length field of a comment.
+ * BLOCK_COMMENT_NBYTES: more than the length of the text of any block comment.
  */
 #define COMMENT_HEAD_NBYTES  3
 #define BLOCK_COMMENT_NBYTES 256
@@ -74,9 +74,9 @@ is_block(const char *text, size_t nbytes)
 /* --------------------------------------------------------------- the blocks */
 
 /*
- * Return the length of the block at 'offset' that its comment states; 0 if
- * there is no such comment.  The first block begins before its comment, with
- * the header.
+ * Return the length that the block comment of the block at 'offset' states; 0
+ * if there is no such comment or the length is impossible.  A block begins with
+ * its block comment, but the first block begins with the header.
  */
 static uint64_t
 plain_nbytes(int fd, uint64_t offset)
@@ -236,7 +236,8 @@ struct count {
 };
 
 /*
- * Look at a comment.  If it begins a block, the blocks before it are complete.
+ * Count the lost events that a comment reports.  If the comment begins a block,
+ * note that the blocks before the comment are complete.
  */
 static void
 note_comment(struct count *c, const struct hatf_record *rec)

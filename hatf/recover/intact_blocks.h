@@ -3,10 +3,10 @@
  * intact_blocks.h - find how much of a trace file is intact, by its blocks
  *
  * Recovery needs this if a file is shorter than it was, because the power
- * failed or a copy is truncated.  What follows the last complete block is
- * useless; everything before it can be read.  The file is untrusted, so these
- * functions check every number in it.  One thread at a time may use a file
- * descriptor.
+ * failed or a copy is truncated.  All bytes up to the end of the last complete
+ * block can be read; the bytes after this end are useless.  The file is
+ * untrusted, so these functions check every number in it.  One thread at a time
+ * may use a file descriptor.
  */
 #ifndef HATF_INTACT_BLOCKS_H
 #define HATF_INTACT_BLOCKS_H
@@ -18,21 +18,21 @@ struct intact_blocks {
 	uint64_t file_nbytes;
 	uint64_t stream_nbytes; /* the same length in the uncompressed stream */
 	uint64_t block_count, record_count, event_count, lost_count;
-	uint64_t time;	  /* time of the last record */
+	uint64_t time;	  /* time of the last record that is no comment */
 	bool has_trailer; /* the trace and the file end with a trailer */
 };
 
 /*
- * Do the blocks of the trace end at 'offset' in the file, according to their
- * lengths?  The contents are checked only for the last block, and only if it is
- * compressed.  Return true for offset 0.
+ * Does a block of the trace end at 'offset' in the file, according to the
+ * lengths of the blocks?  Check the contents only of the block that ends there,
+ * and only if the trace is compressed.  Return true for offset 0.
  */
 bool intact_blocks_end_at(int fd, uint64_t offset);
 
 /*
  * Read the file from its start, and find how much of it is intact.  The trace
  * must be one of this project.  Errors: HATF_IO; HATF_NO_MEMORY;
- * HATF_TRUNCATED: not even one block is complete.
+ * HATF_TRUNCATED: no block is intact.
  */
 enum hatf_status intact_blocks_read(int fd, struct intact_blocks *ret);
 

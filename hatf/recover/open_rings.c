@@ -90,7 +90,7 @@ is_alive(const struct image *image)
 	fclose(f);
 	/*
 	 * The name of the process can contain any characters, even parentheses,
-	 * so find the end of the name.
+	 * so the last parenthesis of the line ends the name.
 	 */
 	at = strrchr(line, ')');
 	if (at == NULL || at[1] != ' ' || ticks == 0)
@@ -163,7 +163,8 @@ recovery_open_rings(struct recovery *r, const char *path)
 	if (fstat(r->rings.fd, &st) != 0 || st.st_nlink == 0)
 		return recovery_fail(r, HATF_IO, 0, NULL);
 	/*
-	 * Do not act with our user's rights on a file that another user wrote.
+	 * Do not act with our user's rights on another user's ring file.  Root
+	 * may, since recovery changes only files of r->owner.
 	 */
 	errno = EPERM;
 	if (geteuid() != 0 && st.st_uid != geteuid())

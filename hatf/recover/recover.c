@@ -19,8 +19,9 @@
 
 /*
  * Remove the file that the process had created beside the trace as its next
- * segment, if the file is empty, or if its header has the process id and the
- * start time of the trace.  Keep any other file of that name.
+ * segment.  The file must belong to the owner of the ring file, and must be
+ * empty or have a header with the process id and the start time of the trace.
+ * Keep any other file of that name.
  */
 static void
 remove_announced(const struct recovery *r)
@@ -43,7 +44,7 @@ remove_announced(const struct recovery *r)
 	checked_file_close(&f);
 }
 
-/* Remove the ring file, since the trace now has everything that was in it. */
+/* Remove the ring file, since nothing more can be recovered from it. */
 static enum hatf_status
 remove_rings(struct recovery *r)
 {

@@ -38,14 +38,17 @@ struct recovery {
 	struct checked_file rings, trace;
 	unsigned flags;		       /* HATF_RECOVER_... */
 	struct narrate_stacks *stacks; /* the call stacks of the narrator */
-	/* number of events that the trace had at the last commit */
+	/*
+	 * number of events in the part of the trace that recovery keeps: at the
+	 * last commit or, if 'is_short', in the intact part
+	 */
 	uint64_t events_before;
-	/* the trace lacks bytes that the last commit counts */
+	/* blocks that the last commit counts are missing or incomplete */
 	bool is_short;
 	/* if 'is_short': how much of the trace is intact */
 	struct intact_blocks intact;
 	bool is_counting; /* only count events, do not write */
-	/* the machine has rebooted since the ring file was written */
+	/* the ring file is from an earlier boot or another machine */
 	bool other_boot;
 	/* the ring file is the original, not a copy */
 	bool is_in_place;
@@ -67,51 +70,56 @@ enum hatf_status recovery_fail(struct recovery *r, enum hatf_status status,
 /*
  * Open, check and read the ring file at 'path' into r->rings and r->set.  Wait
  * up to a second for its process to end.  Errors: HATF_IN_USE: the process is
- * alive; HATF_OTHER_BOOT: the file is from an earlier boot of the machine;
- * HATF_BAD_RINGS; HATF_LIMIT; HATF_IO; HATF_NO_MEMORY.
+ * alive, or another recovery has locked the file; HATF_OTHER_BOOT: the file is
+ * from an earlier boot or another machine, and r->flags lacks
+ * HATF_RECOVER_FORCE; HATF_BAD_RINGS; HATF_LIMIT; HATF_IO; HATF_NO_MEMORY.
  */
 enum hatf_status recovery_open_rings(struct recovery *r, const char *path);
 
 /*
  * Open the trace of the ring file 'rings' into r->trace.  'trace' is the path
- * that the user gave.  If 'trace' is NULL, look beside the ring file, then at
- * the path where the process wrote the trace.  Errors: HATF_IO;
+ * that the user gave.  If 'trace' is NULL, look beside the ring file and then,
+ * unless the ring file is a copy, at the path where the process wrote the
+ * trace.  Errors: HATF_IO;
  * HATF_OTHER_RINGS: no file found is the trace of this ring file.
  */
 enum hatf_status recovery_open_trace(struct recovery *r, const char *rings,
 				     const char *trace);
 
 /*
- * Compare the length of the trace with the committed length, and set
- * r->is_short.  Errors: HATF_OTHER_RINGS: the trace does not fit the ring file;
- * HATF_IO; HATF_NO_MEMORY.
+ * Check that the trace has all blocks that the last commit counts.  Set
+ * r->is_short and, if it is true, r->intact.  Errors: HATF_OTHER_RINGS: the
+ * trace does not fit the ring file; HATF_IO; HATF_NO_MEMORY.
  */
 enum hatf_status recovery_check_length(struct recovery *r);
 
 /*
- * Handle a process that was killed before its first commit, and so before its
- * first event.  If the trace has a header, store in r->set.commit the commit
- * that would have preceded the header, since the block of the header may be
- * incomplete.  Remove an empty file.
+ * Handle a process that was killed before its first commit, and so before it
+ * put an event into the ring file.  If the trace has a header but no event,
+ * copy the header to r->header, and store in r->set.commit the commit that
+ * would have preceded the header, since the block of the header may be
+ * incomplete.  Remove an empty trace, unless this is a dry run.
  */
 enum hatf_status recovery_begin_anew(struct recovery *r, const char *rings,
 				     const char *trace);
 
 /*
- * Does the file at 'fd' have the header of the ring file's process?  If so,
- * '*start_ret' is the start time of its trace.
+ * Is the file 'fd' a trace whose header has the process id of the ring file?
+ * If so, store the start time of the trace in '*start_ret'.
  */
 bool recovery_has_header(const struct recovery *r, int fd, uint64_t *start_ret);
 
 /*
- * Does the owner of the ring file also own 'f'?  Otherwise a user who can write
- * a ring file could change another user's file.
+ * Does the owner of the ring file also own 'f'?  Without this check, a user who
+ * can write a ring file could make recovery change another user's file.
  */
 bool recovery_is_owners(const struct recovery *r, const struct checked_file *f);
 
 /*
  * Cut off the bytes of the trace after the last commit, and append the missing
- * events.  Errors: HATF_IO, HATF_NO_MEMORY.
+ * events and a trailer.  If r->is_short, cut the trace after its intact part,
+ * and append only the number of lost events and a trailer.  In a dry run, only
+ * fill in '*r->found'.  Errors: HATF_IO, HATF_NO_MEMORY.
  */
 enum hatf_status recovery_complete(struct recovery *r);
 

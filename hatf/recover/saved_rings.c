@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Upper limit of the words of all rings together (RINGS "Limits"). */
+/* Upper limit of the words that are copied from all rings (RINGS "Limits"). */
 #define WORDS_MAX (1ull << 30)
 
 /* Our copy of a ring has at least this capacity, in words. */
@@ -65,7 +65,10 @@ is_power(uint64_t n)
 
 /* ----------------------------------------------------------------- header */
 
-/* Return the name of the first invalid field of the header, or NULL. */
+/*
+ * Return the name of the first invalid field of the commit or of its trace, or
+ * NULL.
+ */
 static const char *
 check_commit(const struct image_commit *c, const struct image *image)
 {
@@ -93,7 +96,8 @@ check_commit(const struct image_commit *c, const struct image *image)
 }
 
 /*
- * Are the times on the commit's timeline within bounds, up to the last reading?
+ * If the commit's timeline is extended to the last reading of the clocks, are
+ * its times and its slope within bounds?
  */
 static bool
 is_reading_possible(const struct image *image, const struct image_commit *c)
@@ -196,8 +200,8 @@ event_words(uint64_t word)
 }
 
 /*
- * Step from event to event.  Return the position of the first word that is not
- * part of a valid event; if all are valid, the head.
+ * Step from event to event, and update set->stamp_max.  Return the position of
+ * the first event that is invalid or incomplete; if there is none, 'head'.
  */
 static uint64_t
 check_events(struct saved_rings *set, const struct ring *r, uint64_t pos,
@@ -216,8 +220,8 @@ check_events(struct saved_rings *set, const struct ring *r, uint64_t pos,
 }
 
 /*
- * Check the offset and the size of a ring.  Return the name of an invalid
- * field, or NULL.
+ * Check the header of a ring, except the positions and the slots.  Return the
+ * name of an invalid field, or NULL.
  */
 static const char *
 check_ring(const struct ring *r, uint64_t offset, const struct file *f)
@@ -239,8 +243,8 @@ check_ring(const struct ring *r, uint64_t offset, const struct file *f)
 }
 
 /*
- * Do all slots of a ring have the right checksum?  A slot that the process was
- * writing is marked with RING_NO_COMMIT and needs no checksum.
+ * Do all slots of a ring have the right checksum?  A slot that is unused, or
+ * that the process was writing, has RING_NO_COMMIT and needs no checksum.
  */
 static bool
 has_sums(const struct ring *r)
@@ -256,8 +260,9 @@ has_sums(const struct ring *r)
 }
 
 /*
- * Check the positions of a ring.  'pos' is the position of the first event that
- * is in no block.  Return the name of an invalid field, or NULL.
+ * Check the positions and the slots of a ring.  'pos' is the position of the
+ * first event that is in no block.  Return the name of an invalid field, or
+ * NULL.
  */
 static const char *
 check_positions(const struct ring *r, const struct ring_commit *last,
@@ -276,9 +281,10 @@ check_positions(const struct ring *r, const struct ring_commit *last,
 
 /*
  * Return how many of the 'n' words at 'offset' may belong to events: those
- * before a hole of the file.  A file can claim a large hole at no cost, but no
- * event begins in a hole.  A copy may have zeros instead of the hole, and an
- * event before the hole may extend into these zeros.
+ * before the first hole of the file, and EVENT_WORDS_MAX more.  A file can
+ * claim a large hole at no cost, but no event begins in a hole.  A sparse copy
+ * may have a hole instead of zeros, so the last words of an event that begins
+ * before the hole may be in the hole.
  */
 static uint64_t
 words_to_hole(const struct file *f, uint64_t offset, uint64_t n)
@@ -286,8 +292,8 @@ words_to_hole(const struct file *f, uint64_t offset, uint64_t n)
 	const off_t hole = lseek(f->fd, (off_t)offset, SEEK_HOLE);
 
 	/*
-	 * If lseek() fails, the file system does not support holes, so count
-	 * all words.
+	 * If lseek() fails, it is unknown where the holes are, so count all
+	 * words.
 	 */
 	if (hole < 0 || (uint64_t)hole >= offset + n * sizeof(uint64_t))
 		return n;
@@ -324,8 +330,9 @@ make_ring(uint64_t capacity)
 }
 
 /*
- * Copy the words from 'pos' to the head into our own ring, but stop at a hole
- * in the file.  '*end_ret' is the position after the last word copied.
+ * Copy the words from 'pos' to the head into our own ring, but stop after the
+ * words that words_to_hole() counts.  '*end_ret' is the position after the last
+ * word copied.
  */
 static enum hatf_status
 copy_words(const struct file *f, const struct ring *from, uint64_t pos,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * saved_rings.h - read and check the ring file of a process that has ended
+ * saved_rings.h - read and check a ring file
  *
  * Everything in the file is untrusted, because it may be some other file,
  * truncated, or corrupted by the traced program.  The result is a checked copy,
@@ -19,8 +19,8 @@ struct saved_ring {
 	struct order_producer producer;
 	bool is_nested, is_gone;
 	/*
-	 * number of dropped events that no event in the ring reports; stamp of
-	 * the first
+	 * number of lost events that no EVENT_LOST in the ring reports; stamp
+	 * of the first of them
 	 */
 	uint64_t lost_count, lost_first;
 };
@@ -39,15 +39,21 @@ struct saved_rings {
 };
 
 /*
- * Read from 'fd', a regular file.  If a ring is damaged, refuse the file; with
- * 'salvage', omit only the rest of that ring.  Errors: HATF_BAD_RINGS, with
- * 'field' and 'file_offset'; HATF_LIMIT; HATF_IO; HATF_NO_MEMORY.  Call
- * saved_rings_fini() whatever the result.
+ * Read the ring file 'fd' of a process that has ended.  Copy no rings if there
+ * is no commit or the last one has IMAGE_COMMIT_STOPPED.  If a ring is damaged,
+ * refuse the file; with 'salvage', omit the ring from the first invalid event
+ * on, or the whole ring if its header is invalid, or also all later rings if
+ * its size is invalid.  Errors: HATF_BAD_RINGS, with 'field' and 'file_offset';
+ * HATF_LIMIT; HATF_IO; HATF_NO_MEMORY.  Call saved_rings_fini() whatever the
+ * result.
  */
 enum hatf_status saved_rings_read(struct saved_rings *set, int fd, bool salvage,
 				  struct hatf_error *err);
 
-/* Like saved_rings_read(), but read the header only. */
+/*
+ * Like saved_rings_read(), but read the header only.  The process may still be
+ * alive.
+ */
 enum hatf_status saved_rings_read_header(struct saved_rings *set, int fd,
 					 struct hatf_error *err);
 

@@ -134,7 +134,7 @@ enum event_type {
 #define EVENT_FLAG_ZEROED 1u
 /* set in the end of a realloc that only freed the block */
 #define EVENT_FLAG_FREED 2u
-/* set in a piece of a text: the next event continues the text */
+/* set in a piece of a text: the next piece continues the text */
 #define EVENT_FLAG_MORE	  8u
 #define EVENT_FLAG_FORKED 4u  /* set in EVENT_FORK: fork() has returned */
 #define EVENT_FLAG_FIELDS 16u /* set in EVENT_CLIENT: the text holds fields */
@@ -142,21 +142,23 @@ enum event_type {
 #define EVENT_FLAG_BRIEF 32u
 
 /*
- * A text is split into several events, its pieces.  The pieces follow each
- * other in the ring, have one stamp, and are published together.  So no other
- * event gets between them.  The flags of a piece also say how many of its 32
- * bytes belong to the text.
+ * The text of an EVENT_MARK, EVENT_CLIENT or EVENT_CLIENT_DTD is split into
+ * several events, its pieces.  The pieces follow each other in the ring, have
+ * one stamp, and are published together.  So no other event gets between them.
+ * The flags of a piece also say how many of its 32 bytes belong to the text.
+ * (The pieces of an EVENT_OBJECT_TEXT are published one by one, and have no
+ * such count: zeros fill the last piece.)
  */
 #define EVENT_PIECE_NBYTES 32u
 /* lowest bit of the count of bytes in the flags */
 #define EVENT_PIECE_SHIFT 8
-/* maximum length of a text, over all its pieces */
+/* maximum length of such a text, over all its pieces */
 #define EVENT_TEXT_NBYTES 1024u
 
 #define EVENT_WORDS_MAX	  6
 #define EVENT_ALLOC_WORDS 5 /* length of a wide EVENT_ALLOC in words */
 
-/* The bits that an address in the short form must not have. */
+/* bits that must be 0 in an address of the short form; of a short realloc */
 #define EVENT_ADDRESS_EXTRA_BITS 0xffff000000000007ull
 #define EVENT_REALLOC_EXTRA_BITS 0xffff800000000007ull
 /* set in the end event of a realloc, clear in the begin event */
@@ -237,7 +239,7 @@ event_word_count(uint64_t word)
 
 /*
  * Return the number of operands of a wide event.  The whole event is two words
- * longer than its operands.
+ * longer than its operands, but EVENT_STACK is one word.
  */
 static inline unsigned
 event_operand_count(enum event_type type)

@@ -2,10 +2,10 @@
 /*
  * image.c - see image.h
  *
- * Recovery reads a file after its process has ended.  So release order
- * suffices, because a store is in the file only if all stores before it are in
- * the file, too.  IMAGE_STEP() marks the points where
- * tests/unit/rings/test_interleave.c kills the process.
+ * A process may be killed between any two stores, and recovery reads the file
+ * after that.  A release store is in the file only if all stores before it are
+ * in the file, too, so no stronger order is needed.  IMAGE_STEP() marks the
+ * points where tests/unit/rings/test_interleave.c kills the process.
  */
 
 #include "hatf/rings/image.h"

@@ -37,10 +37,12 @@
  * ring.  The life then continues: an EVENT_HANDOVER separates the events of the
  * two threads, and each slot names the thread that produced the word at 'pos'.
  *
- * The writer thread owns the image and calls all functions here, except
- * image_begin_ring(), which the ring's producer calls.  Recovery calls the
- * readers, image_last_*(), once the process has ended.  Nothing here allocates,
- * locks or makes a system call.
+ * The thread that starts the trace initializes the image and the first ring.
+ * Then the writer thread owns the image and calls all functions here, except
+ * image_begin_ring(), which the ring's producer calls.  Other threads only add
+ * to 'unattached' and 'hidden'.  Other processes call the readers,
+ * image_last_*(): recovery once the process has ended, hatf_rings_get() also
+ * before.  Nothing here allocates, locks or makes a system call.
  */
 #ifndef IMAGE_H
 #define IMAGE_H
@@ -63,7 +65,7 @@
 #define IMAGE_PATH_NBYTES   8192u
 #define IMAGE_HEADER_NBYTES 20480u
 /*
- * Limits of the numbers in a file.  A reader refuses a file that exceeds them.
+ * Limits of the numbers in a file.  A reader refuses a file with other numbers.
  */
 #define IMAGE_WORDS_MIN 512u
 #define IMAGE_WORDS_MAX (1ull << 27)
@@ -73,7 +75,7 @@
 
 #define IMAGE_COMMIT_ENDED   1u /* the last block of the trace has a trailer */
 #define IMAGE_COMMIT_STAMPED 2u /* 'is_stamped' of struct narrator is true */
-/* Recording is stopped: the events in the rings belong to no trace. */
+/* Recording has stopped: the events in the rings belong to no trace. */
 #define IMAGE_COMMIT_STOPPED 4u
 /* some allocator calls bypassed the recorder */
 #define IMAGE_COMMIT_MISSED	   8u
@@ -153,8 +155,8 @@ struct image {
 	 * copy.
 	 */
 	uint64_t file_dev, file_ino;
-	/* The last reading of the clocks is in slot 'reading_count' & 1.  It
-	 * may be older than the last commit. */
+	/* The last reading of the clocks is in slot 'reading_count' & 1.  The
+	 * reading may be older than the last commit. */
 	_Atomic uint64_t reading_count;
 	struct image_reading reading[2];
 };
@@ -190,7 +192,8 @@ void image_begin_ring(struct ring *r, uint64_t id, bool is_nested);
 
 /*
  * End the life of a ring.  The consumer calls this after a commit with
- * RING_COMMIT_GONE set for the ring.
+ * RING_COMMIT_GONE set for the ring, or if the ring's events belong to no
+ * trace.
  */
 void image_end_ring(struct ring *r);
 

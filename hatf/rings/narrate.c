@@ -236,7 +236,7 @@ narrate_begin_stamps(struct narrator *n)
 
 /*
  * Return by how many units an event with the tick 'stamp' can be later than its
- * time in the trace.  The result is NARRATE_STEP times a power of two.
+ * time in the trace, rounded up to NARRATE_STEP times a power of two.
  */
 static uint64_t
 step_of_tick(const struct narrator *n, uint64_t stamp, bool is_brief)

@@ -38,14 +38,16 @@
 	(NARRATE_BLOCK_NBYTES + (room) + 3 * ENCODER_RECORD_MAX_NBYTES)
 
 /*
- * A block cannot end between the pieces of a text, but between the pieces an
- * invalid ring file may cause clock comments.  So a block may become longer
- * than its full length by this much.
+ * Between the pieces of a text, a block may exceed its full length by this
+ * much, because it must not end there.  A valid ring has nothing between the
+ * pieces of a text, but an invalid ring file may have events that cause clock
+ * comments.
  */
 #define NARRATE_PIECES_NBYTES (16u << 10)
 
 /*
- * Maximum length of a trailer; its message has at most 200 bytes, all escaped.
+ * Maximum length of a trailer.  The text of its "missed" has at most 200 bytes,
+ * and each may be escaped.
  */
 #define NARRATE_TRAILER_NBYTES 1440
 
@@ -89,7 +91,7 @@ struct narrator {
 	/* Stamp of the last event that had the time of a tick. */
 	uint64_t tick_stamp;
 	uint64_t step; /* "step" of the last clock comment, in units */
-	/* time of the last event that needed this 'step' */
+	/* time of the last tick that needed this 'step' or a larger one */
 	uint64_t step_time;
 	/* number of the segment: set by the caller, stored with forks */
 	uint64_t segment;
@@ -100,23 +102,25 @@ struct narrator {
 	bool block_is_stamped;
 	uint64_t lost_count; /* number of lost events that the trace reports */
 	uint64_t time;	     /* time of the last record, in the trace's unit */
-	uint64_t time_stamp; /* the stamp that 'time' was converted from */
+	/* the last stamp converted; 'time' is its time or a later one */
+	uint64_t time_stamp;
 	/*
 	 * Cache: the 'same_count' stamps from 'same_from' on have the same
 	 * time.  The cache is valid for the timeline whose last reading is
 	 * 'same_line'.
 	 */
 	uint64_t same_from, same_count, same_line;
-	/* start of the open block, by the nanosecond clock */
+	/* last reading of the nanosecond clock before the open block began */
 	uint64_t block_since_ns;
 	/* Set by narrate_use_stacks(); NULL: events have no stacks. */
 	struct narrate_stacks *stacks;
 	/* The pieces of an incomplete text that have arrived so far. */
 	char pieces[EVENT_TEXT_NBYTES];
 	uint32_t pieces_nbytes;
-	/* For each fork, at the index ticket modulo NARRATE_FORKS_MAX: the
-	 * ticket, the segment, and the number of events in the segment before
-	 * the fork.  The owner writes them, the forking threads read them. */
+	/* For each of the last forks, at the index ticket modulo
+	 * NARRATE_FORKS_MAX: the ticket, the segment, and the number of events
+	 * in the segment before the fork.  The owner of the narrator writes
+	 * them, the forking threads read them. */
 	struct {
 		_Atomic uint64_t ticket;
 		uint64_t segment, event;
@@ -132,8 +136,8 @@ size_t narrate_memory_nbytes(bool has_stacks);
 /*
  * Start at event 0 and time 0.  'memory' has narrate_memory_nbytes(has_stacks)
  * bytes, is aligned to 64 bytes and stays the caller's.  The caller then calls
- * narrate_start_clock() and sets 'unit_ns' and 'grain'.  A narrator must not be
- * moved.
+ * narrate_start_clock(), or sets both timelines, and sets 'unit_ns' and
+ * 'grain'.  A narrator must not be moved.
  */
 void narrate_init(struct narrator *n, void *memory, bool has_stacks);
 
@@ -165,7 +169,8 @@ void narrate_event(void *context, const struct order_producer *producer,
 
 /*
  * Narrate a run of events: an order_run_sink with the narrator as 'context'.
- * Take no more events than fit the encoder's span.
+ * Take no more events than fit the encoder's span, and none if no block is
+ * open.
  */
 size_t narrate_run(void *context, const struct order_producer *producer,
 		   struct order_run *run);
@@ -212,8 +217,8 @@ void narrate_begin_stamps(struct narrator *n);
 
 /*
  * Put a comment that says that 'count' events were lost between the stamps
- * 'from' and 'to'.  They are events of the thread of 'producer'.  If 'producer'
- * is NULL, they are events of any thread, lost for lack of memory.
+ * 'from' and 'to'.  They are events of the thread of 'producer', or of unknown
+ * threads if 'producer' is NULL.
  */
 void narrate_lost(struct narrator *n, const struct order_producer *producer,
 		  uint64_t count, uint64_t from, uint64_t to);

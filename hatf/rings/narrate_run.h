@@ -14,9 +14,9 @@ bool narrate_can_take_run(const struct narrator *n);
 
 /*
  * Put the first few events of a run, no more than fit the encoder's span.  All
- * events of the run have this thread and time.  Stop at a stack that has no
- * definition yet.  Return the number of words taken, and set 'stack' and
- * 'events_taken' of '*run'.
+ * events of the run have this thread and time.  Stop before an alloc whose
+ * stack has no definition yet.  Return the number of words taken, and set
+ * 'stack' and 'events_taken' of '*run'.
  */
 size_t narrate_put_run(struct narrator *n, uint64_t thread, uint64_t time,
 		       struct order_run *run);

@@ -110,7 +110,7 @@ narrate_use_stacks(struct narrator *n, struct narrate_stacks *s)
 	encoder_use_column(&n->encoder, &s->column);
 }
 
-/* Define one stack.  Its caller must have a definition. */
+/* Define one stack.  The stack of its caller must have a definition. */
 static void
 define_node(struct narrator *n, uint32_t id)
 {

@@ -4,8 +4,8 @@
  *
  * A definition is a comment that says what a stack's number means.  The
  * recorder has a table of stacks.  The recorder defines a stack once in each
- * segment: before the first record that refers to it, or where a producer put
- * the definition into a ring (EVENT_STACK_NODE), if that comes first.  Recovery
+ * segment: before the first record that refers to the stack, or at an
+ * EVENT_STACK_NODE of the stack in a ring, whichever comes first.  Recovery
  * has no such table, so it writes every definition that it finds in the rings.
  * The trace may then define a stack twice, which FORMAT allows.
  *
@@ -50,9 +50,10 @@ struct narrate_stacks {
 void narrate_use_stacks(struct narrator *n, struct narrate_stacks *s);
 
 /*
- * Define the stack 'id', its callers and their frames, except those that the
- * segment has defined.  The comments go into the open block, so the caller may
- * have to end the block first (narrate_is_full()).  In recovery, do nothing.
+ * Define the stack 'id', its callers, and their frames and objects, except what
+ * the segment has defined.  The comments go into the open block, so the caller
+ * may have to end the block first (narrate_is_full()).  In recovery, do
+ * nothing.
  */
 void narrate_define_stack(struct narrator *n, uint32_t id);
 
@@ -65,7 +66,10 @@ bool narrate_is_defined(const struct narrate_stacks *s, uint32_t id);
 /* Narrate an event that defines a stack or an object. */
 void narrate_put_definition(struct narrator *n, const struct event *ev);
 
-/* Forget which stacks are defined, because another segment begins. */
+/*
+ * Forget which stacks are defined, because another segment begins or a block
+ * with definitions was discarded.
+ */
 void narrate_forget_stacks(struct narrator *n);
 
 #endif /* NARRATE_STACKS_H */

@@ -6,9 +6,10 @@
  * priority search tree, whose nodes are members of struct order_producer.  The
  * tree branches by the bits of the old address, from the highest on, and then
  * by the bits of the producer's own address.  On each path from the root, the
- * old blocks end lower and lower in memory.  So no call looks at more than
- * OPEN_REALLOCS_DEPTH producers, however many there are, and even if all their
- * old blocks overlap, as a ring file may claim.
+ * old blocks end lower and lower in memory.  So each call, except
+ * open_reallocs_visit(), follows one path of at most OPEN_REALLOCS_DEPTH
+ * producers, however many there are, and even if all their old blocks overlap,
+ * as a ring file may claim.
  *
  * Only the consumer's thread calls these functions.  None of them allocates,
  * locks or makes a system call.
@@ -26,7 +27,7 @@ struct order_producer;
 /* A zeroed tree is empty.  The caller owns the producers. */
 struct open_reallocs {
 	struct order_producer *root;
-	/* number of producers that all calls together have looked at */
+	/* number of steps that all calls together have taken; for tests */
 	uint64_t step_count;
 };
 

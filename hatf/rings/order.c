@@ -106,9 +106,10 @@ decode(const struct order_producer *s, struct event *ev)
 }
 
 /*
- * Decode the event at s->pos into s->event; return false if none is published
- * yet.  Never let the stamps of a ring decrease.  They could decrease, because
- * a tick may be older than the event that was stamped before it.
+ * Decode the next event into s->event, and move s->pos past the ticks and the
+ * changes of the stack before it.  Return false if no event is published yet.
+ * Never let the stamps of a ring decrease.  They could decrease, because a tick
+ * may be older than the event that was stamped before it.
  */
 static bool
 peek(struct order_producer *s)
@@ -230,7 +231,7 @@ last_byte(uint64_t first, uint64_t nbytes)
 	return more <= UINT64_MAX - first ? first + more : UINT64_MAX;
 }
 
-/* Find an open realloc whose old block overlapped this memory. */
+/* Return a listed realloc whose old block overlapped this memory, or NULL. */
 static struct order_producer *
 find_open_realloc(struct order *o, struct span span)
 {
@@ -301,9 +302,10 @@ alloc_of_realloc(const struct event *end)
 }
 
 /*
- * Pass on the realloc of 's' before an event of another thread, which has the
- * stamp 'stamp' and allocates from the old block.  If the end of the realloc is
- * published ('done'), pass on the whole realloc, else only its free.
+ * Pass on the realloc of 's' with the stamp 'stamp', which is that of an event
+ * of another thread.  The realloc must precede this event.  If 'done', pass on
+ * the whole realloc, whose end must be the next event of 's', else only its
+ * free.
  */
 static void
 pass_realloc_early(struct order *o, struct order_producer *s, bool done,
@@ -551,7 +553,10 @@ step(struct order *o, struct order_producer *s)
 /* Maximum number of words in a run. */
 #define RUN_MAX 256u
 
-/* Return the run from s->pos on, up to the end of the ring's memory. */
+/*
+ * Return the run from s->pos on: at most RUN_MAX words, and none beyond the end
+ * of the ring's memory.
+ */
 static struct order_run
 find_run(const struct order_producer *s)
 {
@@ -577,9 +582,9 @@ find_run(const struct order_producer *s)
 }
 
 /*
- * Pass a run of one-word events to the run sink.  All of these events have the
- * stamp of the event before the run, so no event of another producer can come
- * between them.
+ * Pass runs of one-word events to the run sink until it takes no more.  All of
+ * these events have the stamp of the event before the first run, so no event of
+ * another producer has to come between them.
  */
 static void
 pass_run(struct order *o, struct order_producer *s)

@@ -51,8 +51,8 @@
  * A producer as the consumer sees it: its thread, its ring, and the consumer's
  * position in the ring.  The caller sets the first three fields and zeroes the
  * others; 'pos' is the first word to read.  The producer has its own copy of
- * 'ring', on a cache line that the producer writes at each event.  If the
- * consumer read that copy, the line would bounce between two processors.
+ * the pointer 'ring', on a cache line that the producer writes at each event.
+ * If the consumer read that copy, the line would bounce between two processors.
  */
 struct order_producer {
 	uint64_t id; /* HATF thread number; an EVENT_HANDOVER changes it */
@@ -89,8 +89,8 @@ struct order_producer {
 	/* for open_reallocs.c: the children in the tree */
 	struct order_producer *realloc_child[2];
 	/*
-	 * For pass_open_reallocs(): the next realloc in its chain, which
-	 * allocates from the old block.
+	 * For pass_open_reallocs(): the next producer in its chain, whose
+	 * realloc allocates from the old block of this one; NULL: the last.
 	 */
 	struct order_producer *realloc_after;
 	struct event event;
@@ -98,9 +98,9 @@ struct order_producer {
 
 /*
  * A sink takes the events in order.  A sink gets the begin event and the end
- * event of a realloc as one event, EVENT_REALLOC_END or EVENT_HEAP_REALLOC.  If
- * a realloc is passed on before an allocation of its old block, the realloc
- * gets the stamp of that allocation.
+ * event of a realloc as one event, EVENT_REALLOC_END or EVENT_HEAP_REALLOC, or
+ * as a free and later an alloc.  If the realloc or the free is passed on before
+ * an allocation of the old block, this event gets the stamp of the allocation.
  *
  * At an EVENT_HANDOVER, 's->id' is still the thread that has ended.
  *
@@ -121,7 +121,8 @@ order_is_brief(const struct order_producer *s, uint64_t stamp)
 
 /*
  * A run: one-word events of one producer, from its 'pos' on.  Each is an alloc
- * or a free.  Between them are words that change the stack (event_is_stack()).
+ * or a free.  Words that change the stack (event_is_stack()) may be before,
+ * between and after these events.
  */
 struct order_run {
 	const uint64_t *words;
@@ -135,8 +136,9 @@ struct order_run {
 
 /*
  * A run sink takes the first few words of a run and returns their number;
- * order_round() then moves producer->pos past these words.  The first event
- * that the run sink did not take goes to the order_sink.
+ * order_round() then moves producer->pos past these words, and offers the rest
+ * to the run sink again.  If the run sink takes no word, the next event goes to
+ * the order_sink.
  */
 typedef size_t order_run_sink(void *context,
 			      const struct order_producer *producer,
@@ -167,11 +169,14 @@ struct order {
 	const struct order_producer *forking;
 	/* Results of the last round. */
 	uint64_t event_count; /* number of events passed on */
-	/* number of producers with unread words */
+	/* number of producers that had an event when the round began */
 	uint32_t active_count;
-	/* one of the producers with unread words */
+	/* one of these producers; not set if there is none */
 	const struct order_producer *active;
-	/* The producer whose open realloc stopped the round, or NULL. */
+	/*
+	 * The producer whose open realloc stopped the round, or NULL.  With
+	 * 'force': the last one whose open realloc would have stopped it.
+	 */
 	const struct order_producer *blocked;
 };
 

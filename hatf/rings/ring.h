@@ -2,12 +2,13 @@
 /*
  * ring.h - single-producer, single-consumer ring of 64-bit words
  *
- * Every traced thread owns one ring and is its only producer; the writer thread
- * is the only consumer of all of them.  The ring does not interpret the words:
- * an event is a group of words that are published together.  Nothing here
- * allocates, locks or makes a system call, so these functions may run inside
- * malloc().  The functions of preload/record/ring_wait.h let a producer wait
- * for room, and let the consumer wake it.
+ * Every traced thread owns a ring, or two if its signal handlers have events,
+ * and is their only producer; the writer thread is the only consumer of all
+ * rings.  The ring does not interpret the words: an event is a group of words
+ * that are published together.  Nothing here allocates, locks or makes a system
+ * call, so these functions may run inside malloc().  The functions of
+ * preload/record/ring_wait.h let a producer wait for room, and let the consumer
+ * wake it.
  *
  * 'head' and 'tail' count words since the ring's life began (image.h); they are
  * 64-bit numbers and never wrap.  A slot index is 'count & mask'.
@@ -42,7 +43,7 @@
 
 /*
  * The position that the consumer had in a ring when a block had just reached
- * the file.  Only image.c reads and writes it.
+ * the file.  Only image.c writes it; recovery reads it, too.
  */
 struct ring_commit {
 	/* Number of the commit; RING_NO_COMMIT: the slot is not valid. */
@@ -79,11 +80,12 @@ struct ring_commit {
 #define RING_GROWING 2u
 
 struct ring {
-	/* Written by the producer, read by the consumer once per round. */
+	/* Written by the producer, read by the consumer in each round. */
 	_Alignas(RING_CACHE_LINE) _Atomic uint64_t head;
 	/*
-	 * Written by the consumer once per block; read by the producer when it
-	 * has used all the room that it knows of.
+	 * Written by the consumer once per block.  The producer reads it when
+	 * the producer has used all the room that it knows of, and to estimate
+	 * how full the ring is.
 	 */
 	_Alignas(RING_CACHE_LINE) _Atomic uint64_t tail;
 	_Atomic uint64_t capacity; /* size in words, a power of two */
@@ -158,8 +160,8 @@ static inline uint64_t
 ring_mask(const struct ring *r)
 {
 	/*
-	 * relaxed: only ring_wait_grow() changes the capacity, and orders the
-	 * change.
+	 * relaxed: ring_wait_grow() and ringfile_shrink() change the capacity
+	 * only while the producer waits or the ring has no producer.
 	 */
 	return atomic_load_explicit(&r->capacity, memory_order_relaxed) - 1;
 }

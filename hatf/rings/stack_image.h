@@ -62,9 +62,9 @@ struct stack_image_object {
 };
 
 _Static_assert(sizeof(struct stack_image_node) == 16,
-	       "a node of another size needs another IMAGE_VERSION");
+	       "a node must have no padding");
 _Static_assert(sizeof(struct stack_image_object) == 4096,
-	       "an object of another size needs another IMAGE_VERSION");
+	       "an object must fill a page");
 
 static inline uint64_t
 stack_frame(uint64_t address, uint32_t object)

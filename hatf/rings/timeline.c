@@ -43,7 +43,7 @@ timeline_add(struct timeline *line, uint64_t stamp, uint64_t now_ns,
 		return;
 	/*
 	 * Do not move the older point at each reading, since each move rounds
-	 * it down.
+	 * the stamp of the point.
 	 */
 	if (line->ns1 - line->ns0 >= 2 * base_ns)
 		shorten(line, base_ns);

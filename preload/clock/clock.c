@@ -17,14 +17,15 @@ _Alignas(64) _Atomic uint64_t clock_epoch = 1;
 bool clock_has_counter;
 
 /*
- * Has clock_go_stamped() announced a second thread?  From then on, a thread may
- * use a tick only if the writer has granted the tick to that thread.
+ * Has clock_go_stamped() announced a second thread, or did clock_init() start
+ * in stamped mode?  From then on, a thread may use a tick only if the writer
+ * has granted the tick to that thread.
  */
 static _Atomic bool clock_stamped;
 
 /*
- * The thread that has the tick, or is about to get it from the writer.  Valid
- * if 'clock_stamped' is set.
+ * The thread to which the writer has last granted the tick, or is about to
+ * grant it; NULL: none yet.  Used only if 'clock_stamped' is set.
  */
 static const void *_Atomic clock_owner;
 
@@ -235,8 +236,8 @@ bool
 clock_expects_threads(void)
 {
 	/*
-	 * relaxed: a thread that reads false calls clock_go_stamped(), whose
-	 * exchange orders the threads.
+	 * relaxed: a thread that reads false is the only one, or calls
+	 * clock_go_stamped(), whose exchange orders the threads.
 	 */
 	return atomic_load_explicit(&clock_stamped, memory_order_relaxed);
 }

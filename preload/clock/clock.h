@@ -6,14 +6,14 @@
  * counter that can be trusted, a time in nanoseconds.  Taking a stamp is the
  * most expensive part of an event.  Where order needs no stamp, an event has
  * none: it uses a tick, 'clock_tick', that the writer thread renews every
- * millisecond.  Order needs no stamps while the process has one thread.  Later,
- * order also needs no stamps whenever only one thread has had events for some
- * time: the writer grants the tick to that thread, and any other thread revokes
- * the grant before its own first event.
+ * millisecond, or less often under load.  Order needs no stamps while the
+ * process has one thread.  Later, order also needs no stamps whenever only one
+ * thread has had events for some time: the writer grants the tick to that
+ * thread, and any other thread revokes the grant before its own first event.
  *
  * One word, 'clock_tick', holds the whole state of the clock for a producer:
  *
- *   CLOCK_IDLE      the writer sleeps; wake it (clock_wake())
+ *   CLOCK_IDLE      the writer sleeps; wake it if it is needed (clock_wake())
  *   CLOCK_STAMPED   stamp each event, and read the word again after the stamp
  *   CLOCK_PENDING   as CLOCK_STAMPED; the writer is about to grant the tick
  *   anything else   the current tick, itself a stamp; for its owner only
@@ -197,16 +197,22 @@ bool clock_go_stamped(void);
  */
 void clock_bump(void);
 
-/* Has clock_go_stamped() been called in this process? */
+/*
+ * Has clock_go_stamped() been called in this process, or did clock_init() start
+ * in stamped mode?
+ */
 bool clock_expects_threads(void);
 
-/* Is the clock in stamped mode, so that no thread may use a tick at present? */
+/*
+ * Is the clock in stamped mode, so that no thread may use a tick at present?
+ * If clock_expects_threads() is true, an idle clock counts as in stamped mode.
+ */
 bool clock_is_stamped(void);
 
 /*
  * A producer calls this if 'clock_tick' is CLOCK_IDLE, which means that the
- * writer sleeps.  Start the clock.  Return true if this caller must wake the
- * writer.
+ * writer sleeps, and wake_is_wanted() is true.  Start the clock.  Return true
+ * if this caller must wake the writer.
  */
 bool clock_wake(void);
 
@@ -214,7 +220,8 @@ bool clock_wake(void);
  * A producer asks: may the thread 'self' use 'tick'?  The caller has just read
  * 'tick' from 'clock_tick'; it is neither CLOCK_IDLE nor CLOCK_STAMPED.  If the
  * result is false, the caller must call clock_revoke() with this tick and read
- * 'clock_tick' again.
+ * 'clock_tick' again.  If 'tick' is CLOCK_PENDING, true means only that the
+ * caller need not revoke it; the caller must still stamp its event.
  */
 bool clock_is_owned(uint64_t tick, const void *self);
 
@@ -230,8 +237,8 @@ void clock_revoke(uint64_t tick);
 void clock_renew(uint64_t stamp);
 
 /*
- * The writer calls this function before it sleeps.  The next producer that has
- * an event then calls clock_wake().
+ * The writer calls this function before it sleeps.  Afterwards, the first
+ * producer that needs the writer calls clock_wake().
  */
 void clock_set_idle(void);
 

@@ -105,7 +105,7 @@ owners_have(uint32_t self, uintptr_t address, size_t nbytes)
 
 /*
  * Make the thread 'self' the owner of the block's pages.  This is a full
- * barrier.
+ * barrier unless 'self' already owns all of them.
  */
 void owners_claim(uint32_t self, uintptr_t address, size_t nbytes);
 

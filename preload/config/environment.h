@@ -18,8 +18,8 @@ bool environment_read(char *const environment[], struct config *config_ret);
 /*
  * The configuration of this process.  The thread that starts the trace calls
  * environment_read_own(), which fills the configuration and returns the result
- * of environment_read().  After that call the configuration is constant, and
- * any thread may read it.
+ * of environment_read().  After that call only environment_forgo_stacks()
+ * changes the configuration, and any thread may read it.
  */
 bool environment_read_own(char *const environment[]);
 const struct config *environment_own(void);

@@ -28,7 +28,8 @@ bool follow_allows(const struct follow *f, const char *exe);
 
 /*
  * Mark HATFTRACE_FOLLOW in 'environment'.  Call this after reading the
- * variable's value.  Do nothing if the variable is not set.
+ * variable's value.  Do nothing if the variable is not set, or if the program
+ * has set it (hide_library_may_change()).
  */
 void follow_mark(char *const environment[]);
 

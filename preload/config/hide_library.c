@@ -26,7 +26,10 @@ is_separator(char c)
 	return c == ':' || c == ' ';
 }
 
-/* Is the name of 'nbytes' bytes that of the recorder, in any folder? */
+/*
+ * Is the path 'name' of 'nbytes' bytes that of the recorder: in any folder, and
+ * perhaps with a version after ".so"?
+ */
 static bool
 is_library(const char *name, size_t nbytes)
 {

@@ -83,7 +83,7 @@ open_file(void)
 	return -1;
 }
 
-/* Add 'name' and a newline, with '?' for control characters. */
+/* Add 'name' and a newline, with '?' for each byte below 0x20. */
 static void
 add_name(struct text *t, const char *name)
 {

@@ -5,7 +5,7 @@
  * hatf/recorder/notes.h describes the lines.  The notes file must already exist
  * as a regular file of this user with a single link; otherwise nothing is
  * written.  Threads of the program and the writer thread may call these
- * functions.  They may change errno.
+ * functions.  The functions may change errno.
  */
 #ifndef NOTE_WRITER_H
 #define NOTE_WRITER_H
@@ -15,9 +15,9 @@
 
 /*
  * Find the name of the notes file in 'environment' and copy it.  Call this
- * first.  Return false if there is no name, in which case no notes will be
- * written.  If the result is true, call note_writer_set_exe() next, which
- * copies the name of the executable.
+ * first.  Return false if there is no name of less than PATH_MAX bytes, in
+ * which case no notes will be written.  If the result is true, call
+ * note_writer_set_exe() next, which copies the name of the executable.
  */
 bool note_writer_init(char *const environment[]);
 void note_writer_set_exe(const char *exe);

@@ -61,7 +61,8 @@ struct tid_word {
  * in the child, since the child has no such thread.
  */
 static struct tid_word *alive;
-static int last_tid; /* kernel id of the last hidden thread; 0: none was made */
+/* kernel id of the last hidden thread; 0 or -1: no thread was made */
+static int last_tid;
 
 static uint8_t *
 thread_pointer(void)
@@ -270,7 +271,10 @@ await_end(void)
 		sys_sleep(POLL_NS);
 }
 
-/* Return the stack with the guard below it, or NULL if there is no memory. */
+/*
+ * Return the start of the guard, above which the stack lies; NULL if there is
+ * no memory.
+ */
 static uint8_t *
 make_stack(void)
 {

@@ -18,12 +18,13 @@
 
 /*
  * Run 'body' in a new thread with all signals blocked.  The thread ends when
- * 'body' returns.  If it is then the last thread, the process ends with the
- * status that 'body' returns (a status as of wait(2)).  The thread keeps open
- * the 'n' descriptors in 'keep', at most HIDDEN_THREAD_KEEP_MAX, and no others;
- * entries of -1 are ignored.  'keep' is copied.  If the previous hidden thread
- * has not ended yet, wait until it has.  Return false with errno if there is no
- * memory or the kernel refuses.  One thread may call this at a time.
+ * 'body' returns a status as of wait(2).  If the thread is then the last one,
+ * the process ends with this status.  A status of death by a signal may be
+ * returned only by the last thread.  The thread keeps open the 'n' descriptors
+ * in 'keep', at most HIDDEN_THREAD_KEEP_MAX, and no others; entries of -1 are
+ * ignored.  'keep' is copied.  If the previous hidden thread has not ended yet,
+ * wait until it has.  Return false with errno if there is no memory or the
+ * kernel refuses.  One thread may call this at a time.
  */
 #define HIDDEN_THREAD_KEEP_MAX 4
 bool hidden_thread_start(int (*body)(void *), void *argument, const int *keep,
@@ -32,8 +33,9 @@ bool hidden_thread_start(int (*body)(void *), void *argument, const int *keep,
 /*
  * Run 'body' in the calling thread, on the stack of the hidden thread, since
  * the caller's own stack may be too small.  All signals must be blocked.
- * Return false, without running 'body', if there is no memory for the stack, or
- * the architecture is not x86-64.
+ * First wait until the last hidden thread has ended.  Ignore the result of
+ * 'body'.  Return false, without running 'body', if there is no memory for the
+ * stack, or the architecture is not x86-64.
  */
 bool hidden_thread_run_here(int (*body)(void *), void *argument);
 

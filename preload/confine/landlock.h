@@ -6,9 +6,10 @@
  * apply to all code that the thread executes.  Suppose that the program gives
  * up privileges by a call that the recorder cannot see, and that an intruder
  * then injects code into the process.  If the writer executes this code, the
- * rules apply to this code, too.  The rules do not affect other threads.  (A
- * filter on the writer's system calls could prevent other threads from adding
- * filters, see privileges.h.)  Only the writer thread calls these functions.
+ * rules apply to this code, too.  The rules do not affect other threads.
+ * (Landlock has no side effect on them, while a filter on the writer's system
+ * calls could prevent them from adding filters, see privileges.h.)  Only the
+ * writer thread calls these functions.
  *
  * A kernel with an old version of Landlock enforces fewer rules, and a kernel
  * without Landlock enforces none.  Under a filter on system calls, these
@@ -20,9 +21,10 @@
 
 /*
  * Give up the rights that the writer never needs.  Call this first.  From then
- * on the thread cannot execute programs, make devices, pipes and symbolic
- * links, remove folders, use TCP, send signals to other processes, or connect
- * to the abstract sockets of other processes.
+ * on the thread cannot execute programs, make devices, named pipes and symbolic
+ * links, use ioctl(2) on devices, remove folders, use TCP, send signals to
+ * other processes, or connect to the abstract sockets of other processes, as
+ * far as the kernel's version of Landlock can forbid this.
  */
 void landlock_drop_rights(void);
 
@@ -34,7 +36,7 @@ enum landlock_use {
 	LANDLOCK_USE_FILES,
 	/* as LANDLOCK_USE_FILES, and create sockets */
 	LANDLOCK_USE_FILES_SOCKETS,
-	/* create folders and sockets, and remove sockets */
+	/* create folders and sockets, and remove sockets and files */
 	LANDLOCK_USE_SOCKET_FOLDERS,
 };
 

@@ -42,8 +42,9 @@ get_permitted(void)
 }
 
 /*
- * Set the permitted capabilities.  If 'effective' is set, also make them
- * effective.
+ * Set the permitted capabilities, and clear the inheritable set.  If
+ * 'effective' is set, all permitted capabilities become effective, otherwise
+ * none.
  */
 static void
 set_capabilities(uint64_t set, bool effective)
@@ -150,7 +151,10 @@ change_root(pid_t tid)
  */
 static const struct allowed_call {
 	uint32_t number;
-	/* Deny the call if argument no. 'argument' has a 'forbidden' bit. */
+	/*
+	 * Deny the call if its argument with index 'argument' has a bit of
+	 * 'forbidden'.
+	 */
 	uint32_t argument, forbidden;
 } allowed_calls[] = {
 	{ SYS_write, 0, 0 },
@@ -246,10 +250,12 @@ add_minimal_filter(void)
 }
 
 /*
- * Install a filter on this thread.  'program' is the address that the traced
- * program passes to the kernel; it is valid in this thread, too, since all
- * threads share the memory.  If the kernel refuses the filter for this thread
- * only, install the minimal filter.  Return false if neither can be installed.
+ * Install a filter on this thread.  'program' is PRIVILEGES_MINIMAL_FILTER, or
+ * the address that the traced program passes to the kernel.  The address is
+ * valid in this thread, too, since all threads share the memory.  If the kernel
+ * refuses the program's filter for a reason that concerns only this thread,
+ * install the minimal filter.  Return false if the minimal filter is needed but
+ * cannot be installed.
  */
 static bool
 add_filter(const void *program)
@@ -291,15 +297,17 @@ take_on(const struct privileges *p)
 	if (is_within(p))
 		return true;
 	/*
-	 * Keep the permitted capabilities, which a change of the user would
-	 * drop.
+	 * Keep the permitted capabilities, which a change from root to another
+	 * user would drop.
 	 */
 	prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0);
 	syscall(SYS_setgroups, p->group_count, p->groups);
 	syscall(SYS_setresgid, p->gid[0], p->gid[1], p->gid[2]);
 	syscall(SYS_setfsgid, p->fs_gid);
 	syscall(SYS_setresuid, p->uid[0], p->uid[1], p->uid[2]);
-	/* The change of the user has cleared the effective capabilities. */
+	/*
+	 * The change of the user may have cleared the effective capabilities.
+	 */
 	set_capabilities(get_permitted() & KEPT, true);
 	syscall(SYS_setfsuid, p->fs_uid);
 	prctl(PR_SET_KEEPCAPS, 0, 0, 0, 0);

@@ -98,8 +98,9 @@ void privileges_limit(void);
 
 /*
  * A thread of the program that does the writer's work calls these functions.
- * privileges_lower() reduces the thread's effective capabilities to those that
- * the writer thread would have.  privileges_restore() restores them.
+ * privileges_lower() makes all capabilities of the thread ineffective except
+ * those that the writer thread keeps.  privileges_restore() makes them
+ * effective again.
  */
 struct privileges_saved {
 	/* sets of capabilities, bit n = capability n */

@@ -4,8 +4,10 @@
  *
  * Once a filter is in force, the kernel may kill the program for a system call
  * of the recorder.  So before the program installs a filter by prctl(2) or
- * seccomp(2), interpose_sandbox.c tries the filter on the recorder's calls.  If
- * recording under the filter would do harm, the trace ends first.
+ * seccomp(2), interpose_sandbox.c tries the filter on the recorder's calls.
+ * The recorder then stops each activity for which the filter would kill the
+ * process.  If recording is impossible without such an activity, the trace ends
+ * first.
  *
  * Any thread of the program may call these functions.  They may change errno.
  */
@@ -24,13 +26,13 @@
 
 /*
  * The places where a filter would do harm.  Each value except
- * SANDBOX_WRITER_REFUSED means that the filter kills the process for a system
- * call that the recorder makes in that place.
+ * SANDBOX_WRITER_REFUSED means that the filter kills the process or the thread,
+ * or sends SIGSYS, for a system call that the recorder makes in that place.
  */
 enum sandbox_harm {
 	/* threads of the program, while they record */
 	SANDBOX_PROGRAM = 1,
-	/* the writer thread, if the filter is for all threads */
+	/* the writer thread, if the filter applies to it, too */
 	SANDBOX_WRITER = 2,
 	/* the start of the trace of a forked child */
 	SANDBOX_START = 4,
@@ -40,7 +42,7 @@ enum sandbox_harm {
 	SANDBOX_WAKE = 16,
 	/* threads of the program, when they read their own credentials */
 	SANDBOX_CREDENTIALS = 32,
-	/* the writer: a call that it needs is refused or kills the process */
+	/* the writer: the filter does not simply allow an essential call */
 	SANDBOX_WRITER_REFUSED = 64,
 	/* threads of the program, when they call rt_sigaction(2) */
 	SANDBOX_SIGACTION = 128,

@@ -44,8 +44,9 @@ build_path(struct path *path, const char *directory, bool is_making)
 }
 
 /*
- * Is the file as bells.h describes it, and can no other user write to it?
- * Reading a mapped file that is too short would end the program by SIGBUS.
+ * Is this a regular file of the size that bells.h gives, which only user 'uid'
+ * can open?  Reading a mapped file that is too short would end the program by
+ * SIGBUS.
  */
 static bool
 is_fit(int fd, uint32_t uid)

@@ -17,8 +17,8 @@ struct bells_page {
 	uint64_t off; /* offset of the page in the file */
 	uint32_t uid; /* the user whose folder the file is in */
 	/*
-	 * Is the file mapped?  If not, the memory at 'at' can be read, but has
-	 * no orders.
+	 * Is the file mapped?  If not, 'at' is NULL, or the memory at 'at' can
+	 * be read, but has no orders.
 	 */
 	bool is_mapped;
 };
@@ -28,10 +28,11 @@ bool bells_are_mapped(const struct bells_page *page, uint32_t uid,
 		      uint64_t number);
 
 /*
- * Map the page that contains the slot of process 'number', at the address of
- * the page that was mapped last.  The file is in 'directory', which belongs to
- * user 'uid' alone.  Make the file if there is none.  The mapping is read-only.
- * If the page cannot be mapped, leave '*page' unchanged and return false.
+ * Map the page that contains the slot of process 'number'.  If '*page' was
+ * mapped before, use the same address again.  The file is in 'directory', which
+ * belongs to user 'uid' alone.  Make the file if there is none.  The mapping is
+ * read-only.  If the page cannot be mapped, leave '*page' unchanged and return
+ * false.
  */
 bool bells_map(struct bells_page *page, const char *directory, uint32_t uid,
 	       uint64_t number);

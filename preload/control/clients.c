@@ -97,14 +97,17 @@ answer_client(const struct client *client)
 		text_line(&t, "reason", wrong, strlen(wrong));
 	else
 		text_bytes(&t, answer.buf, answer.used);
-	/* This cannot block, since a new socket has room for the answer. */
+	/*
+	 * One call sends the whole answer, since the buffer of a new socket has
+	 * room for it.
+	 */
 	syscall(SYS_sendto, client->fd, t.buf, t.used,
 		MSG_NOSIGNAL | MSG_DONTWAIT, NULL, 0);
 }
 
 enum reading {
 	READING_GOES_ON,
-	READING_IS_OVER, /* the client sends no order */
+	READING_IS_OVER, /* no order has come, so close the connection */
 	READING_HAS_ORDER
 };
 

@@ -28,7 +28,7 @@
  */
 typedef const char *clients_obey(const char *order, struct text *answer);
 
-/* Forget the connections of a parent process. */
+/* Forget the connections of a parent process, and store 'obey'. */
 void clients_init(clients_obey *obey);
 
 /*
@@ -43,14 +43,15 @@ unsigned clients_count(void);
 
 /*
  * Fill 'fds' with the descriptors that become readable when clients_serve() has
- * work: the connections and, if another client can be accepted, 'listener'.
- * Return the number of these descriptors.
+ * work: the connections and 'listener'.  Leave out 'listener' if all
+ * connections are in use, or if the last attempt to accept a client failed.
+ * Return the number of descriptors in 'fds'.
  */
 unsigned clients_descriptors(int listener, int fds[CLIENTS_MAX]);
 
 /*
- * Return how long the writer may sleep without clients_serve(); UINT64_MAX:
- * until a descriptor becomes readable.
+ * Return how long the writer may sleep before it must call clients_serve(),
+ * even if no descriptor becomes readable; UINT64_MAX: for ever.
  */
 uint64_t clients_patience_ns(void);
 

@@ -42,14 +42,15 @@ static struct {
 	char runtime[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
 	struct sockaddr_un address; /* sun_path is "" if there is no socket */
 	uint32_t uid;
-	int pid;      /* pid of the process that has the writer */
+	int pid;      /* id of this process */
 	int listener; /* -1: none */
 	int rules;    /* Landlock rules, see control_allow() */
 	uint64_t served_ns;
 	/*
 	 * 'is_making' is set while a thread makes the socket or the status
 	 * file.  'is_unlinked' is set when a thread of the program removes the
-	 * socket; the writer must then make no other socket.
+	 * socket; until control_close(), the writer must then make no other
+	 * socket.
 	 */
 	_Atomic bool is_making, is_unlinked;
 	/* The path of the status file, or "". */
@@ -86,8 +87,8 @@ control_init(bool wanted, char *const environment[], clients_obey *obey)
 		munmap(c.status_page, STATUS_FILE_NBYTES);
 	memset(&c, 0, sizeof(c));
 	/*
-	 * relaxed: this thread has synchronized with the thread that set the
-	 * flag.
+	 * relaxed: no other data depends on the flag, and control_serve() reads
+	 * the flag again.
 	 */
 	c.wanted = wanted &&
 		   !atomic_load_explicit(&is_forbidden, memory_order_relaxed);
@@ -137,7 +138,7 @@ make_directory(const char *path)
 
 /*
  * Does a process of another container, with the same process id, already listen
- * at c.address?
+ * at c.address?  If there is no descriptor for the test, the answer is yes.
  */
 static bool
 is_taken(socklen_t nbytes)
@@ -256,7 +257,10 @@ map_bells_in(const char *directory)
 	       bells_map(&bells, directory, c.uid, (uint64_t)c.pid);
 }
 
-/* Fill in the answer to 'hatf ctl PID status', and return its size in bytes. */
+/*
+ * Fill '*file' with the answer to 'hatf ctl PID status'.  Return how many bytes
+ * of '*file' to write.
+ */
 static size_t
 build_status(struct status_file *file)
 {
@@ -331,9 +335,9 @@ make_status_in(const char *directory)
 		return false;
 	fd = create_status();
 	/*
-	 * Replace an existing file.  It belongs to an ended process of this
-	 * user that had the same id, because no other user can write to the
-	 * directory.
+	 * Replace an existing file.  No other user can write to the directory,
+	 * so the file is that of a process of this user with the same id, which
+	 * has ended or is in another PID namespace.
 	 */
 	if (fd < 0 && errno == EEXIST) {
 		syscall(SYS_unlinkat, AT_FDCWD, c.status, 0);
@@ -348,7 +352,10 @@ make_status_in(const char *directory)
 	return done;
 }
 
-/* Try the directories that 'hatf ctl' looks into, in this order. */
+/*
+ * Call 'try' for the directories that 'hatf ctl' looks into, in the order of
+ * socket_path.h, until 'try' returns true.  Return false if 'try' never does.
+ */
 static bool
 try_directories(bool (*try)(const char *directory))
 {
@@ -387,8 +394,8 @@ is_one_user(void)
 }
 
 /*
- * Make 'directory' unless it exists, and allow it in the rules 'c.rules'.  Pass
- * this function to try_directories().
+ * Make 'directory' unless it exists, and allow files and sockets in it by the
+ * rules 'c.rules'.  Pass this function to try_directories().
  */
 static bool
 allow_in(const char *directory)
@@ -403,7 +410,7 @@ allow_in(const char *directory)
 void
 control_allow(int rules, bool is_changeable)
 {
-	/* relaxed: see control_init(). */
+	/* relaxed: only the writer, which calls this, changes 'wanted'. */
 	if (!atomic_load_explicit(&c.wanted, memory_order_relaxed) || rules < 0)
 		return;
 	c.rules = rules;
@@ -438,7 +445,10 @@ remove_socket(void)
 		syscall(SYS_unlinkat, AT_FDCWD, c.address.sun_path, 0);
 }
 
-/* Close the clients and the socket.  A new socket may be made later. */
+/*
+ * Close the connections, and close and remove the socket.  control_serve() may
+ * make a new socket later.
+ */
 static void
 close_socket(void)
 {
@@ -492,7 +502,10 @@ control_listen(bool is_leaving)
 {
 	bool done;
 
-	/* relaxed: see control_init(). */
+	/*
+	 * relaxed: this thread is the writer, or has called control_init() and
+	 * not yet made the writer.
+	 */
 	if (!atomic_load_explicit(&c.wanted, memory_order_relaxed))
 		return false;
 	c.pid = sys_pid();
@@ -532,7 +545,10 @@ control_is_busy(void)
 	return clients_count() != 0;
 }
 
-/* How long control_unlink() waits at most while a socket is being made. */
+/*
+ * How long control_unlink() waits at most while a socket or a status file is
+ * being made.
+ */
 #define MAKING_NS 100000000ull
 
 void

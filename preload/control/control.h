@@ -29,8 +29,9 @@
 
 /*
  * Call this before the writer thread begins: initialize the state, and drop the
- * state of a parent process.  If 'wanted' is false, no socket will be made.
- * 'environment' is the environment of the process.
+ * state of a parent process.  If 'wanted' is false, the process takes no
+ * orders.  'environment' is the environment of the process.  'obey' carries out
+ * an order.
  */
 void control_init(bool wanted, char *const environment[], clients_obey *obey);
 
@@ -41,23 +42,25 @@ void control_init(bool wanted, char *const environment[], clients_obey *obey);
 void control_begin(void);
 
 /*
- * The writer: add the folders in which the socket may be to a set of rules
- * (landlock.h).  'is_changeable' means that the process may change its user,
- * and that the folder of the new user may not exist yet.
+ * The writer: make the folder of the socket if it does not exist, and allow its
+ * use in a set of rules (landlock.h).  'is_changeable' means that the process
+ * may change its user.  In this case, also allow the writer to make the folder
+ * of the new user.
  */
 void control_allow(int rules, bool is_changeable);
 
 /*
- * Take orders by the bell instead of the socket.  The thread that starts the
- * trace of a process calls this.  The writer calls it before it leaves, with
- * 'is_leaving' set.  Return false if a bell is impossible, or if
- * HATFTRACE_CONTROL is off.
+ * Take orders by the bell instead of the socket.  The thread that starts a
+ * dormant process calls this.  The writer calls it before it leaves, with
+ * 'is_leaving' set, which makes the status file.  Return false if the bell or
+ * the status file is impossible, or if the process takes no orders.
  */
 bool control_listen(bool is_leaving);
 
 /*
- * Stop taking orders by the bell.  The new writer thread calls this when it can
- * take orders itself.
+ * Stop taking orders by the bell, and remove the status file.  A new writer
+ * thread calls this before it takes orders itself.  The writer also calls this
+ * if it stays after control_listen(true).
  */
 void control_stop_listening(void);
 
@@ -73,8 +76,10 @@ void control_inherit(bool is_dormant);
 bool control_is_busy(void);
 
 /*
- * The writer: serve clients.  The first call with 'open' set makes the socket.
- * If that fails, the process has no socket.
+ * The writer: serve clients, unless this was done a short time ago.  If 'open'
+ * is set and the writer has not tried to make the socket since control_init()
+ * or control_close(), make it.  If that fails, the process has no socket.
+ * After control_forbid(), close the socket instead.
  */
 void control_serve(uint64_t now_ns, bool open);
 
@@ -87,7 +92,8 @@ void control_sleep(_Atomic uint32_t *word, uint32_t expected,
 
 /*
  * Any thread: from now on this process and its children take no orders.
- * control_is_over() returns true once the writer has closed the socket.
+ * control_is_over() returns true once the writer has closed the socket after
+ * control_forbid(), or if the process never took orders.
  */
 void control_forbid(void);
 bool control_is_over(void);
@@ -99,8 +105,9 @@ bool control_is_over(void);
 void control_close(void);
 
 /*
- * A thread of the program calls this if it cannot wait for the writer: remove
- * the socket and the status file, and take no orders.
+ * A thread of the program that ends a dormant process calls this, since it does
+ * not wait for the writer: remove the socket and the status file, and take no
+ * orders until control_close().
  */
 void control_unlink(void);
 

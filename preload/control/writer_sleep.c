@@ -14,16 +14,20 @@
 #define SLICE_NS 250000000ull
 
 /*
- * libc reserves this signal for the cancellation of its own threads, and keeps
- * programs from blocking or sending it.  The writer is not a thread of libc, so
- * the recorder can use this signal to wake it.
+ * glibc reserves this signal for the cancellation of its own threads.  Its
+ * functions do not let a program block or catch this signal, or send it to a
+ * thread.  The writer is not a thread of libc, so the recorder can use this
+ * signal to wake the writer.
  */
 #define WAKE_SIGNAL 32
 
 static struct {
 	int pid, tid; /* ids of the writer's process and thread */
 	int signals;  /* the signalfd; -1: none */
-	/* 1 while the writer is in ppoll() or about to call it. */
+	/*
+	 * 1 while the writer is in ppoll() or about to call it, until a thread
+	 * decides to send the signal
+	 */
 	_Atomic uint32_t is_polling;
 } s; /* 'signals' is valid after writer_sleep_init() */
 

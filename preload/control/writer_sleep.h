@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Upper bound of the descriptors that writer_sleep() can watch. */
+/* How many descriptors writer_sleep() can watch at most. */
 #define WRITER_SLEEP_FDS 8
 
 /*
@@ -35,23 +35,26 @@ void writer_sleep_begin(bool takes_orders);
 void writer_sleep_close(void);
 
 /*
- * The writer: sleep until writer_sleep_interrupt(), until one of the 'count'
- * descriptors 'fds' is readable, or until 'timeout_ns' has passed.  Return at
- * once if '*word' is not 'expected', since a thread that wakes the writer
- * changes '*word' first.
+ * The writer: sleep until a thread calls writer_sleep_interrupt() or wakes the
+ * futex '*word', until one of the 'count' descriptors 'fds' is readable, or
+ * until 'timeout_ns' has passed.  The sleep may end earlier.  Return at once if
+ * '*word' is not 'expected', since a thread that wakes the writer changes
+ * '*word' first.
  */
 void writer_sleep(_Atomic uint32_t *word, uint32_t expected,
 		  uint64_t timeout_ns, const int *fds, unsigned count);
 
 /*
  * Any thread: end writer_sleep() by the signal.  Return false if the writer is
- * not polling; then the caller must wake the futex.
+ * not polling, or after writer_sleep_end_signals().  In these cases the caller
+ * must wake the futex.
  */
 bool writer_sleep_interrupt(void);
 
 /*
- * Any thread: from now on, send no signal, in this process and in its children.
- * The writer then polls for clients from time to time.
+ * Any thread: if the writer is polling, wake it by a last signal.  From then
+ * on, send no signal, in this process and in its children.  The writer then
+ * polls for clients from time to time.
  */
 void writer_sleep_end_signals(void);
 

@@ -106,9 +106,10 @@ is_in_program(const void *address)
 }
 
 /*
- * Report by missed_calls_note() that calls of 'target' through the slot bypass
- * the recorder.  If 'is_followed' is set, only calls before now may have
- * bypassed the recorder.
+ * If 'target' allocates or frees, report by missed_calls_note() that calls of
+ * 'target' through the slot bypass the recorder.  If 'is_followed' is set, only
+ * calls before now may have bypassed the recorder, and none has if the pass is
+ * in time.
  */
 static void
 note(const struct pass *pass, const struct patch_slot *slot, const void *target,

@@ -5,8 +5,9 @@
  * If an object is loaded with RTLD_DEEPBIND, the loader first searches this
  * object and the libraries that it needs.  The loader therefore binds a call of
  * malloc() to libc's function and not to ours.  If a slot of the object (see
- * patch_calls.h) holds a function that we wrap, we store our function there,
- * before the object's constructors run: see dlopened.h.
+ * patch_calls.h) holds a function that we wrap, we store our function there.
+ * With most loaders, we do this before the object's constructors run: see
+ * dlopened.h.
  */
 #ifndef DEEP_BOUND_H
 #define DEEP_BOUND_H
@@ -14,11 +15,12 @@
 #include <stdbool.h>
 
 /*
- * Patch the objects that were loaded since the last call.  The loader must have
- * relocated them.  'in_time' means that none of their code has run.  If their
- * code may have run, or if an object uses another allocator than the rest of
- * the program, report by missed_calls_note() that calls were, or may have been,
- * missed.
+ * Patch the objects that were loaded since the last call, or all objects if one
+ * was unloaded meanwhile.  The loader must have relocated them.  'in_time'
+ * means that none of the new objects' code has run.  If the code of a patched
+ * object may have run, or if an object uses another allocator than the rest of
+ * the program, report by missed_calls_note() that calls may have been missed,
+ * or are missed.
  */
 void deep_bound_patch(bool in_time);
 

@@ -107,9 +107,9 @@ static _Atomic uint64_t seen_changes;
 static _Atomic int looking_pid; /* process that examines new objects; 0: none */
 
 /*
- * Does the program's malloc() call the recorder's?  If so, patch the objects
- * whose calls bypass the recorder (deep_bound.h).  Constant once the process
- * has started.
+ * Do the program's calls of malloc() reach the recorder?  If so, patch the
+ * objects whose calls bypass the recorder (deep_bound.h).  Constant once the
+ * process has started.
  */
 static bool is_followed;
 
@@ -324,7 +324,10 @@ follow_loads(const struct patch_slot *slot, void *unused)
 		atomic_store_explicit(&is_told, true, memory_order_relaxed);
 }
 
-/* Find the loader: the object that defines _rtld_global_ro. */
+/*
+ * Find the loader, which is the object that defines _rtld_global_ro, and patch
+ * its slot.
+ */
 static int
 visit_loader(struct dl_phdr_info *info, size_t nbytes, void *unused)
 {
@@ -340,9 +343,10 @@ visit_loader(struct dl_phdr_info *info, size_t nbytes, void *unused)
 
 /*
  * Return our replacement of the function 'name', or NULL.  For RTLD_NEXT the
- * result depends on the caller, so return NULL.  For RTLD_DEFAULT, our own
- * search does not find a function that only the caller can see, in an object
- * that was loaded with RTLD_LOCAL.  Return NULL in that case, too.
+ * result depends on the caller, so return NULL.  For RTLD_DEFAULT, a dlsym()
+ * called from here does not find a function that only the program's caller can
+ * see, in an object that was loaded with RTLD_LOCAL.  Return NULL in that case,
+ * too.
  */
 void *
 dlopened_find(void *handle, const char *name)

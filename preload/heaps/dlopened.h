@@ -16,8 +16,9 @@
 #define DLOPENED_H
 
 /*
- * Patch the calls of dlsym().  Call this once, after finding the allocators
- * that were loaded at the start.
+ * Patch the calls of dlsym(), the loader's slot, and the objects of
+ * deep_bound.h.  Call this once, after finding the allocators that were loaded
+ * at the start.
  */
 void dlopened_patch(void);
 

@@ -56,9 +56,10 @@ struct pool *heap_calls_of(const void *p);
 /* Allocations ------------------------------------------------------------- */
 
 /*
- * Record that 'p' was allocated from the heap 'pool'.  'p' is NULL if the call
- * failed.  'alignment' is 0 if the caller requested none; 'flags' is
- * EVENT_FLAG_ZEROED or 0.  Return 'p'.
+ * Record that 'p' was allocated from the heap 'pool'.  If there is no memory to
+ * note the block, record it in malloc's heap.  'p' is NULL if the call failed.
+ * 'alignment' is 0 if the caller requested none; 'flags' is EVENT_FLAG_ZEROED
+ * or 0.  Return 'p'.
  */
 void *heap_calls_took(struct pool *pool, void *p, size_t size, size_t alignment,
 		      unsigned flags);

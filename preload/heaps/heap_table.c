@@ -193,7 +193,8 @@ find(const struct table *t, uintptr_t key)
 }
 
 /*
- * Double the number of buckets.  If there is no memory, keep the old buckets.
+ * Double the number of buckets, or make the first ones.  If there is no memory,
+ * keep the old buckets.
  */
 static void
 grow(struct table *t)

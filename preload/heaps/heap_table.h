@@ -62,15 +62,16 @@ struct pool *heap_table_take(const void *p, size_t *size_ret);
 
 /*
  * Call this after the free of a block that heap_table_take() has removed.  If
- * its heap is deleted and has no blocks left, remove the heap and return its
- * number.  Otherwise return 0.
+ * its heap is deleted and has no blocks left, remove the heap.  Return the
+ * number of the removed heap, or 0 if the heap stays or the trace already has
+ * its end.
  */
 uint64_t heap_table_settle(struct pool *pool);
 
 /*
  * Delete a heap whose blocks stay live, so that its handle can be used again.
- * If the heap has no blocks, remove it and return its number.  Otherwise return
- * 0.
+ * If the heap has no blocks, remove it and return its number.  Otherwise, or if
+ * no heap has this handle, return 0.
  */
 uint64_t heap_table_delete(const void *handle);
 
@@ -98,8 +99,8 @@ heap_table_next(const struct heap_table_block *at, const void **p_ret,
 		size_t *size_ret);
 
 /*
- * Call one of these after heap_table_hide().  heap_table_forget() frees the
- * blocks of the list.  heap_table_show() puts the blocks back into the table.
+ * Call one of these after heap_table_hide().  heap_table_forget() drops the
+ * list.  heap_table_show() puts the blocks back into the table.
  */
 void heap_table_forget(struct pool *pool, struct heap_table_block *hidden);
 void heap_table_show(struct pool *pool, struct heap_table_block *hidden);
@@ -121,7 +122,7 @@ void heap_table_revive(struct pool *pool, uint64_t number,
 
 /*
  * Take the table's lock before a fork, and release it afterwards.  Between the
- * two calls only the forking thread may use the table.
+ * two calls, any other thread that uses the table waits.
  */
 void heap_table_before_fork(void);
 void heap_table_after_fork(void);

@@ -69,7 +69,7 @@ enum {
 struct jemalloc {
 	struct patch *patches;
 	/*
-	 * Only this many of the patches are stored in slots.  Our dlsym()
+	 * The first 'patched_count' patches are stored in slots.  Our dlsym()
 	 * returns the functions of all patches.
 	 */
 	size_t patched_count;
@@ -127,7 +127,10 @@ do_rallocx(struct jemalloc *j, void *old, size_t size, int flags)
 	return c.p;
 }
 
-/* Resize in place.  The block gets the new size, or nothing changes. */
+/*
+ * Resize in place.  If the block now has 'size' bytes or more, record 'size';
+ * otherwise record a failure.
+ */
 static size_t
 do_xallocx(struct jemalloc *j, void *p, size_t size, size_t extra, int flags)
 {

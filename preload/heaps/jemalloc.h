@@ -8,13 +8,13 @@
 #include <stdbool.h>
 
 /*
- * If jemalloc is loaded, make all objects call our replacements of its
- * functions.  Call this when the libraries that the program needs are loaded,
- * and again after each later load.
+ * If jemalloc is loaded, make other objects call our replacements of its
+ * functions (interpose_jemalloc.c).  Call this when the libraries that the
+ * program needs are loaded, and again after each later load.
  */
 void jemalloc_patch(void);
 
-/* Could a function of this name belong to jemalloc? */
+/* Is jemalloc loaded, and do we have a replacement of its function 'name'? */
 bool jemalloc_has(const char *name);
 
 /*

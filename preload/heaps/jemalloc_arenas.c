@@ -66,7 +66,7 @@ get_ready(struct arenas *a)
 {
 	int state = UNKNOWN;
 
-	/* acquire, both: pairs with the release below. */
+	/* acquire, all: these pair with the release below. */
 	if (atomic_load_explicit(&a->state, memory_order_acquire) == KNOWN)
 		return;
 	if (atomic_compare_exchange_strong_explicit(&a->state, &state, ASKING,

@@ -3,9 +3,10 @@
  * jemalloc_arenas.h - map jemalloc's arenas to heaps of the trace
  *
  * An arena that the program makes by mallctl() is a heap.  jemalloc's own
- * arenas belong to malloc's heap, number 0.  This module also records two kinds
- * of calls of mallctl(): those that free all blocks of an arena, and those that
- * allocate many blocks at once ("experimental.batch_alloc").
+ * arenas belong to malloc's heap, number 0.  This module also records the calls of
+ * mallctl() that free all blocks of an arena.  It recognizes those that
+ * allocate many blocks at once ("experimental.batch_alloc"), and
+ * interpose_jemalloc.c records them.
  *
  * Any thread may call these functions.
  */
@@ -29,7 +30,7 @@ typedef int mallctlnametomib_fn(const char *, size_t *, size_t *);
 typedef int mallctlbymib_fn(const size_t *, size_t, void *, size_t *, void *,
 			    size_t);
 
-/* The names passed to mallctl() that this module handles. */
+/* The names of mallctl() that this module recognizes or uses itself. */
 enum arenas_name {
 	ARENAS_CREATE,
 	ARENAS_EXTEND,

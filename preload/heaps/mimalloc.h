@@ -8,13 +8,13 @@
 #include <stdbool.h>
 
 /*
- * If mimalloc is loaded, make all objects call our replacements of its
+ * If mimalloc is loaded, make other objects call our replacements of its
  * functions.  Call this when the libraries that the program needs are loaded,
  * and again after each later load.
  */
 void mimalloc_patch(void);
 
-/* Could a function of this name belong to mimalloc? */
+/* Is mimalloc loaded, and do we have a replacement of its function 'name'? */
 bool mimalloc_has(const char *name);
 
 /*

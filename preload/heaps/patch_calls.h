@@ -41,7 +41,11 @@ void patch_each_slot(const struct dl_phdr_info *info,
 		     const struct dynamic *dynamic, patch_slot_fn *fn,
 		     void *context);
 
-/* Will the loader bind this slot only at the first call (lazy binding)? */
+/*
+ * Is this a slot of the PLT that points into its own object?  Then the loader
+ * will bind the slot at the first call (lazy binding), or the object calls a
+ * function of its own.
+ */
 bool patch_is_unbound(const struct patch_slot *slot);
 
 /*
@@ -70,19 +74,20 @@ struct patch {
 
 /*
  * Find the real functions, and make all loaded objects call ours instead,
- * except the object that defines the real ones.  'markers' are names of
- * functions, ended by NULL.  All real functions and all markers must be in the
- * same object, since another library may have a function of the same name.  If
- * they are not, or if a function is missing, patch nothing and return false.
- * If only an optional function is missing, set its 'real' to NULL; ours is then
- * never called.  The first function must not be optional.  Call this only where
- * it is safe to take the loader's lock.
+ * except the recorder and the object that defines the real ones.  'markers' are
+ * names of functions, ended by NULL.  All real functions and all markers must
+ * be in the same object, since another library may have a function of the same
+ * name.  If they are not, or if a function is missing or an earlier object
+ * defines it, too, patch nothing and return false.  If only optional functions
+ * fail this test, set their 'real' to NULL; ours are then never called.  The
+ * first function must not be optional.  Call this only where it is safe to take
+ * the loader's lock.
  */
 bool patch_calls(struct patch *patches, size_t n, const char *const *markers);
 
 /*
  * Make all loaded objects call our functions, as patch_calls() does.  The
- * caller has set 'real' in each patch.
+ * caller has set 'real' in each patch; patches with NULL are skipped.
  */
 void patch_known(struct patch *patches, size_t n);
 

@@ -37,7 +37,10 @@ free_slow(void *p)
 	real.free(p);
 }
 
-/* All exits of free() are tail calls, so it needs no stack frame. */
+/*
+ * Each call in free() is inlined or a tail call, so free() needs no stack
+ * frame.
+ */
 EXPORT void
 free(void *p)
 {
@@ -110,8 +113,8 @@ end_realloc(struct thread *t, void *old, void *p, size_t size)
 }
 
 /*
- * Slow path: the ring is closed or has no room, or the events need a stamp or
- * additional words.
+ * Slow path: the ring is closed or has no room, or the events need a stamp, a
+ * new tick or additional words.
  */
 static __attribute__((noinline)) void *
 realloc_slow(void *old, size_t size)

@@ -58,8 +58,8 @@ struct pending {
 };
 
 /*
- * Record the block if it lies in a heap other than malloc's.  Otherwise return
- * false.
+ * If the block lies in a heap other than malloc's, record the block unless a
+ * nested call has done so, and return true.  Otherwise return false.
  */
 static bool
 record_in_pool(const struct pending *pending)

@@ -9,7 +9,7 @@
  * We do not interpose open(2), stat(2) and the like.  libc itself does not read
  * the path that the program passes, so the program may pass an invalid address.
  * If we read the path, the program would crash.  In fstatat64(3) we take this
- * risk, but only for a path that is relative to an open folder.  We do not
+ * risk, but only if the call passes the descriptor of a folder.  We do not
  * intercept reads of /proc/self/stat and /proc/self/status either: such reads
  * are frequent and seldom serve to count threads.
  */

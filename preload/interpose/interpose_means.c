@@ -67,7 +67,7 @@ prlimit64(pid_t pid, enum __rlimit_resource resource,
 
 /*
  * The functions that JUMP_AFTER() calls.  Each returns the address of the real
- * function.  The entry point jumps to that address with all registers
+ * function.  The entry point jumps to that address with all argument registers
  * unchanged, because a library of the program may have its own functions of
  * these names, with other arguments.
  */

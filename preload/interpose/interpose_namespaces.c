@@ -13,9 +13,9 @@
  *   directory, through which the program could reach files that it has given
  *   up.  The writer adopts the program's root.
  * - Network, IPC, UTS and cgroup: if the writer thread stayed in the old
- *   namespace, an intruder could use that namespace through it.  The writer
- *   thread ends before the call, and a new writer starts after the call, in the
- *   new namespace.
+ *   namespace, an intruder could use that namespace through the writer.  The
+ *   writer thread ends before the call, and a new writer starts after the call,
+ *   in the new namespace.
  */
 
 #include <errno.h>
@@ -47,8 +47,8 @@
 	(CLONE_NEWUSER | CLONE_THREAD | CLONE_SIGHAND | CLONE_VM)
 
 /*
- * A new namespace of these types is for the calling thread and for threads that
- * are made after the call, but not for the other existing threads.
+ * A new namespace of these types is for the calling thread and for the threads
+ * that this thread makes later, but not for other threads.
  */
 #define SHARED (CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP)
 
@@ -75,14 +75,14 @@ call_setns(int fd, int types)
 }
 
 /*
- * Prepare the writer thread for a call with these types of namespaces.  For a
- * PID or mount namespace, make the writer if there is none, unless the call
- * needs a process with one thread.  End the writer if the call needs a process
- * with one thread, or if the writer would keep a namespace that the program
- * leaves.  (If the program has other threads, leave the writer alone.)  Return
- * true if the writer has ended.  In this case the caller must call
- * writer_return().  If the writer must end but could not restart, end the
- * trace.
+ * Prepare the writer thread for a call with these types of namespaces.  For
+ * other types than those in SHARED, such as a PID or mount namespace, make the
+ * writer if there is none, unless the call needs a process with one thread or
+ * the process is dormant.  End the writer if the call needs a process with one
+ * thread, or if the writer would keep a namespace that the program leaves.  (If
+ * the program has other threads, leave the writer alone.)  Return true if the
+ * writer has ended.  In this case the caller must call writer_return().  If the
+ * writer must end but could not restart, end the trace.
  */
 static bool
 prepare_writer(int types)

@@ -5,8 +5,8 @@
  * These are setuid(2) and the like, capset(2) and chroot(2). libc's functions
  * change the whole process, except for setfsuid, setfsgid and capset, which
  * change the calling thread.  Before the call we make the writer thread if
- * there is none.  After the call the writer makes the same change
- * (privileges.h).
+ * there is none, unless the process is dormant.  After the call the writer
+ * makes the same change (privileges.h).
  */
 
 #include <grp.h>

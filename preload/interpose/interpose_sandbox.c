@@ -5,8 +5,9 @@
  * libc has no function for seccomp(2).  So a program installs a filter on its
  * system calls by prctl(3) or, like libseccomp, by syscall(3). syscall(3) can
  * also fork, exec, end the process and give up privileges.  The entry points
- * inspect the arguments and jump to libc's function, which then sees the same
- * arguments, stack and return address as without us (jump.h).
+ * inspect the arguments and jump to libc's function, or to a function of ours
+ * that makes the call.  The target then sees the same arguments, stack and
+ * return address as without us (jump.h).
  */
 
 #include <linux/filter.h>
@@ -93,8 +94,8 @@ avoid_harm(unsigned harm, bool all_threads)
 	if ((harm & SANDBOX_CONTROL) != 0)
 		end_control(all_threads || remaining_threads_single());
 	/*
-	 * All messages about the filter must be printed before this call, since
-	 * say() may print nothing after it.
+	 * Print the messages above before this call, since say() may print
+	 * nothing after it.
 	 */
 	say_expect_filter((harm & SANDBOX_SAY) != 0);
 }
@@ -108,10 +109,10 @@ expect_strict(void)
 
 /*
  * A filter is about to be installed, for the calling thread or for all threads.
- * If the caller is the only thread of the program, the writer installs the
- * filter now, because the caller may be unable to ask the writer once the
- * caller has the filter.  If the writer could not work under this filter, it
- * installs the minimal filter instead.
+ * If the filter is for the calling thread, and this is the only thread of the
+ * program, the writer installs the filter now, because the caller may be unable
+ * to ask the writer once the caller has the filter.  If the writer could not
+ * work under this filter, it installs the minimal filter instead.
  */
 static void
 expect_filter(const void *program, bool all_threads)
@@ -145,9 +146,10 @@ static void
 expect_seccomp(uint64_t operation, uint64_t flags, const void *program)
 {
 	/*
-	 * Libraries probe whether the kernel has this call, with other
-	 * arguments or without a filter, and then count the threads of the
-	 * process.  Do not make the writer thread for such a probe.
+	 * To find out whether the kernel has this call, a library may make the
+	 * call with other arguments or without a filter, and may then count the
+	 * threads of the process.  For such a test do not make the writer
+	 * thread, which would be counted, too.
 	 */
 	if (WORD(operation) == SECCOMP_SET_MODE_STRICT && WORD(flags) == 0 &&
 	    program == NULL)
@@ -170,8 +172,9 @@ expect_prctl(uint64_t mode, const void *program)
 }
 
 /*
- * The program is about to call seccomp(2) or prctl(2) by number.  Do not touch
- * errno in an untraced process (real_resolve_others() says why).
+ * The program is about to make the system call 'number', which is seccomp(2) or
+ * prctl(2).  Do not touch errno in an untraced process (real_resolve_others()
+ * says why).
  */
 static void
 expect_by_number(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
@@ -227,9 +230,10 @@ fork_by_number(long number, long a, long b, long c, long d, long e, long f)
 
 /*
  * Is the call a fork whose child has its own memory and continues on a copy of
- * this stack?  Any other fork must not go through fork_by_number(), because
- * parent and child would both return through its frame on the shared stack, and
- * the first to return would overwrite the frame.
+ * this stack?  Any other fork must not go through fork_by_number().  On a
+ * shared stack, parent and child would both return through the frame of
+ * fork_by_number(), and the first to return would overwrite the frame.  A new
+ * stack of the child does not have the frame.
  */
 static bool
 is_fork(uint64_t number, uint64_t flags, uint64_t stack)
@@ -306,7 +310,7 @@ privilege_by_number(long number, long a, long b, long c, long d, long e, long f)
 
 /*
  * Prepare for the system call 'number'.  Return the function that makes this
- * call: one of the functions above, or libc's syscall().
+ * call: a function named ..._by_number(), or libc's syscall().
  */
 uintptr_t
 interpose_watch_syscall(uint64_t number, uint64_t a, uint64_t b, uint64_t c)

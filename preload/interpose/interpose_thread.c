@@ -10,8 +10,8 @@
  * ended.
  *
  * This file is compiled without exceptions, so pthread_cleanup_push() calls a
- * function of libc.  With exceptions, it would need the unwinder library, which
- * would be loaded into every program.
+ * function of libc.  With exceptions, pthread_cleanup_push() would need the
+ * unwinder library, which would be loaded into every program.
  */
 
 #include <pthread.h>

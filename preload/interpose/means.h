@@ -3,8 +3,8 @@
  * means.h - calls after which the recorder may be unable to begin a trace
  *
  * The recorder makes the trace file and the writer thread of a process only
- * after some events.  If the program is about to lower a limit or to change
- * mounts, the trace begins before the call.
+ * when they are needed (writer.h).  If the program is about to lower a limit or
+ * to change mounts, the recorder makes them before the call.
  *
  * An exception is a clone(2) whose child shares the root directory, and may
  * change it.  Such a call does not begin the trace, because Chromium's zygote
@@ -18,7 +18,8 @@
 /*
  * The program is about to make the system call 'number'; 'a' to 'c' are the
  * first three arguments.  If the call may make it impossible to begin the trace
- * later, begin the trace now.  If the call limits the size of files, write the
+ * later, begin the trace now.  In a dormant process, only prepare the trace
+ * (writer_make_early()).  If the call limits the size of files, write the
  * events so far to the file.  Any thread of the program may call this function.
  * It keeps errno.  In an untraced process it accesses no thread-local memory.
  */

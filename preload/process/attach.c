@@ -25,9 +25,9 @@ record_birth(const struct thread *t, bool is_handover, uint64_t parent,
 {
 	clock_go_stamped();
 	/*
-	 * record.c has called attach_thread(), which now calls record.c in
-	 * turn.  These calls do not lead to attach_thread() again, since the
-	 * thread is attached by now.
+	 * These calls go through record_enter(), which may have called
+	 * attach_thread().  They do not lead to attach_thread() again, since
+	 * the thread is attached by now.
 	 */
 	if (is_handover)
 		record_event(EVENT_HANDOVER, 0, t->id, 0, 0);
@@ -38,8 +38,8 @@ struct thread *
 attach_thread(uint64_t parent, uint64_t start_routine)
 {
 	/*
-	 * Make no system call before this check, because each event of an
-	 * untraced process calls this function.
+	 * Make no system call before this check, because each event of a child
+	 * that must not be traced calls this function.
 	 */
 	if (process_is_closed())
 		return NULL;
@@ -78,8 +78,8 @@ attach_nested(struct thread *t)
 	if (process_is_tracing()) {
 		nested = thread_attach_nested(t);
 		/*
-		 * The thread now has two rings.  Only stamps can order their
-		 * events.
+		 * The thread may now have several rings.  Only stamps can order
+		 * the events of several rings.
 		 */
 		clock_go_stamped();
 	}
@@ -89,8 +89,8 @@ attach_nested(struct thread *t)
 }
 
 /*
- * Has attach_expect_thread() run in this process, and does the writer still
- * exist?  If so, attach_expect_thread() needs no system call.
+ * Is the process recording, has attach_expect_thread() run in it, and does the
+ * writer still exist?  If so, attach_expect_thread() needs no system call.
  */
 static bool
 expects_threads(void)

@@ -2,11 +2,12 @@
 /*
  * attach.h - give a thread of the program a ring to record into
  *
- * The first event of a thread attaches the thread, and the first event of the
- * process starts the trace.  Therefore preload/record calls attach_thread() and
- * attach_nested() (record_steps.c, record_enter()); it calls no other function
- * of this folder.  attach_thread() in turn calls record.c to record the
- * beginning of the thread.
+ * The initial thread is attached when the library is loaded, and a thread of
+ * pthread_create() when it starts.  A thread that is not attached yet is
+ * attached at its first event, which also starts the trace if the trace has not
+ * started.  Therefore preload/record calls attach_thread() and attach_nested()
+ * (record_steps.c, record_enter()); it calls no other function of this folder.
+ * attach_thread() in turn calls record.c to record the beginning of the thread.
  */
 #ifndef ATTACH_H
 #define ATTACH_H
@@ -20,22 +21,24 @@
  * Attach the calling thread, which must not be attached yet.  If the process's
  * trace has not started, start it first.  'parent' and 'start' are the parent's
  * number and the start routine, for the createThread record; both are 0 if
- * unknown.  Return NULL if events are not recorded now, or if there is no
- * memory.  Keeps errno.
+ * unknown.  Return NULL if events are not recorded now, if there is no memory,
+ * or if there are too many threads.  Keeps errno.
  */
 struct thread *attach_thread(uint64_t parent, uint64_t start);
 
 /*
- * Like attach_thread(), but give the calling thread a second ring, for a signal
- * handler that has interrupted a recording into the ring of 't'.
+ * Return another ring of the calling thread, for a signal handler that has
+ * interrupted a recording into the ring of 't'.  Make this ring at the first
+ * such interruption.  Return NULL if the process has no trace, if there is no
+ * memory, or if there are too many threads.  Keeps errno.
  */
 struct thread *attach_nested(struct thread *t);
 
 /*
  * The process will have a second thread.  Start the trace if it has not
- * started.  From now on, order events by stamps and page owners
- * (clock_go_stamped(), record_begin_owners()).  Return whether events are
- * recorded.  Keeps errno.
+ * started.  If events are recorded, make the writer thread, and from now on
+ * order events by stamps and page owners (clock_go_stamped(),
+ * record_begin_owners()).  Return whether events are recorded.  Keeps errno.
  */
 bool attach_expect_thread(void);
 

@@ -30,7 +30,10 @@ confinement_set(bool asking_kills)
 		wake_make_writer();
 }
 
-/* Make the writer adopt the privileges '*p'.  If that fails, end the trace. */
+/*
+ * Make the writer adopt the privileges '*p'.  If they are not 'known', or if
+ * the writer cannot adopt them, end the trace.
+ */
 static void
 have_followed(bool known, const struct privileges *p)
 {

@@ -2,10 +2,11 @@
 /*
  * confinement.h - make the writer give up the same privileges as the program
  *
- * The entry points that give up privileges or install filters
- * (interpose_privileges.c, interpose_sandbox.c) call these functions.  The
- * writer thread makes the same change (privileges.h), or the trace ends.  In a
- * process that is not traced, these functions have no effect.
+ * The entry points that change privileges or the root directory, or install
+ * filters (interpose_privileges.c, interpose_namespaces.c,
+ * interpose_sandbox.c), call these functions.  The writer thread makes the same
+ * change (privileges.h), or the trace ends.  In a process that is not traced,
+ * only confinement_set() has an effect: children inherit what it notes.
  */
 #ifndef CONFINEMENT_H
 #define CONFINEMENT_H
@@ -13,17 +14,20 @@
 #include <stdbool.h>
 
 /*
- * The program is about to install filters.  Under these filters, its threads
- * may be unable to make the writer thread, so make the writer now.
- * 'asking_kills' means that the filters kill a thread that reads its own
- * privileges.  From now on the process is PROCESS_IS_CONFINED.
+ * The program is about to install filters or Landlock rules.  Its threads may
+ * then be unable to make the writer thread, so make the writer now if the
+ * process is traced.  'asking_kills' means that the filters kill a thread that
+ * reads its own privileges.  From now on the process has the fact
+ * PROCESS_IS_CONFINED.
  */
 void confinement_set(bool asking_kills);
 
 /*
  * Call these after the calling thread has changed the privileges of the
  * process, or its root directory.  Make the same change in the writer.  Return
- * when the writer has done so, or when the trace has ended.  Keep errno.
+ * when the writer has done so, or when the trace has ended.  If the process has
+ * no writer, do nothing, because a later writer gets the privileges of the
+ * thread that makes it.  Keep errno.
  */
 void confinement_after_privileges(void);
 void confinement_after_chroot(void);

@@ -31,9 +31,11 @@ int __cxa_at_quick_exit(void (*f)(void *), void *dso);
 extern char __libc_single_threaded __attribute__((weak));
 
 /*
- * Has the program several threads?  If libc lacks the variable, read the
- * kernel's count.  Under a filter of system calls, which may kill the process
- * for reading the count, assume that the program has one thread.
+ * Has the program ever had several threads?  It has if more than one was
+ * recorded.  Otherwise ask '__libc_single_threaded' or, if libc lacks this
+ * variable, the kernel's count of threads.  Under a filter of system calls,
+ * which may kill the process for reading the count, assume that the program has
+ * one thread.
  */
 static bool
 has_threads(void)
@@ -46,7 +48,10 @@ has_threads(void)
 	       remaining_threads_several(wake_has_writer());
 }
 
-/* Block signals while the writer finishes the trace. */
+/*
+ * Finish the trace with all signals blocked.  Unblock them only if the process
+ * continues, or before exit() flushes its streams.
+ */
 static void
 finish_held(enum writer_end how)
 {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * end.h - end the trace at an exit or exec, or before the program installs a
- * filter
+ * end.h - end the trace at an exit or exec, or because of a restriction
  *
  * Only threads of the program call these functions: from the entry points
- * (interpose_*.c), from confinement.c, and from the exit handlers, which libc
- * calls.
+ * (interpose_*.c), from start.c and confinement.c, and from the exit handlers,
+ * which libc calls.
  */
 #ifndef END_H
 #define END_H
@@ -15,23 +14,24 @@
 #include "preload/writer/writer.h"
 
 /*
- * Register the exit handlers.  Call it once, on the thread that starts the
- * trace.
+ * Register the exit handlers with libc.  Only start_register_handlers() calls
+ * this, once.
  */
 void end_register(void);
 
 /*
  * Call this when the process is about to end, or to exec: write all events and
  * the trailer.  Signals that arrive meanwhile do not change how the process
- * ends (signals.h).  This has no effect in a vfork child, which shares the
- * memory of its parent.  Keeps errno.
+ * ends (exceptions: signals.h).  If the trace has already ended but lacks its
+ * trailer, try again to write the trailer.  This does nothing for a vfork
+ * child, which shares the memory of its parent.  Keeps errno.
  */
 void end_trace(enum writer_end how);
 
 /*
- * The calling thread is about to end, for example by pthread_exit().  If it is
- * the only thread of the process, end the trace, since there is no writer
- * thread that would detect the end.  Keeps errno.
+ * The calling thread is about to end by syscall(SYS_exit).  If there is neither
+ * another thread of the program nor a writer thread, end the trace.  (A writer
+ * thread would itself detect the end of the last thread.)  Keeps errno.
  */
 void end_last_thread(void);
 

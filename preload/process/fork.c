@@ -41,8 +41,8 @@ int __register_atfork(void (*prepare)(void), void (*parent)(void),
 #define VFORK_WORDS 131072u
 
 /*
- * The fork that the calling thread is making.  It is set before the fork, and
- * cleared after it.
+ * The fork that the calling thread is making.  It is set before the fork.  The
+ * parent clears it after the fork, and the child when its own trace is set up.
  */
 struct pending {
 	bool is_pending;
@@ -127,10 +127,11 @@ fork_after(bool is_child)
 }
 
 /*
- * Runs before fork(3).  This thread cannot hold the locks of fork_locks.c
- * already, because a thread holds them only in a call such as malloc() or
- * dlopen().  A signal handler that interrupts such a call must not call
- * fork(3).
+ * Runs before fork(3).  If this thread already holds the locks of fork_locks.c,
+ * a signal handler has interrupted an outer fork(3), which fork_locks_hold()
+ * allows.  Apart from forks, a thread holds these locks only in a call such as
+ * malloc() or dlopen().  A signal handler that interrupts such a call must not
+ * call fork(3).
  */
 static void
 prepare_fork(void)

@@ -3,9 +3,9 @@
  * fork.h - record forks, and tell the child its place in the parent's trace
  *
  * The parent records each fork, and the child's header names the place in the
- * parent's trace.  For forks by libc, libc calls the handlers that
- * fork_register() has registered; for other forks, interpose_exit.c and
- * interpose_sandbox.c call fork_before() and fork_after().
+ * parent's trace.  For fork(3), libc calls the handlers that fork_register()
+ * has registered; for other forks, interpose_exit.c and interpose_sandbox.c
+ * call fork_before() and fork_after().
  */
 #ifndef FORK_H
 #define FORK_H
@@ -15,8 +15,8 @@
 #include "preload/trace/header.h"
 
 /*
- * Register fork handlers with libc.  Call this once, on the thread that starts
- * the trace.
+ * Register fork handlers with libc.  Only start_register_handlers() calls this,
+ * once.
  */
 void fork_register(void);
 
@@ -39,9 +39,10 @@ void fork_after(bool is_child);
 void fork_before_vfork(void);
 
 /*
- * The thread that starts the trace calls these. fork_get_parent() describes the
- * parent for the header, if this is the child of a fork. fork_forget_parent()
- * drops this description once the trace has begun.
+ * The thread that starts the trace calls these.  fork_get_parent() describes
+ * the parent for the header, if this is the child of a fork; otherwise it only
+ * sets the parent's pid to 0.  fork_forget_parent() drops what the child knows
+ * of its fork once the trace is set up.
  */
 void fork_get_parent(struct header_parent *parent_ret);
 void fork_forget_parent(void);

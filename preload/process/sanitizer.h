@@ -30,9 +30,9 @@ bool sanitizer_is_here(void);
 bool sanitizer_must_be_first(void);
 
 /*
- * Make all loaded objects call the functions that they would call without the
- * recorder, so that the sanitizer's reports show the same stacks.  The
- * library's constructor calls this.
+ * Make all loaded objects except the recorder call the functions that they
+ * would call without the recorder, so that the sanitizer's reports show the
+ * same stacks.  The library's constructor calls this.
  */
 void sanitizer_step_aside(void);
 

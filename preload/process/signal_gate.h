@@ -15,7 +15,8 @@
  * signals, the gate.  Nothing happens unless a signal arrives.  Then the gate
  * decides by the signal's origin and the time:
  *
- * - while the trace is being finished, the gate keeps the signal;
+ * - while the trace is being finished, the gate keeps the signal, unless
+ *   tgkill(2) sent it: the gate drops such a signal;
  * - in the SIGNAL_GATE_NS after that, it keeps the signal, too, and a timer
  *   sends the signal again at the end of that time, when most processes are
  *   gone.  Three signals act at once: one that the process sends to itself;
@@ -59,9 +60,10 @@
 
 /*
  * Close the gate for 'signals', except those that the program ignores and those
- * whose default action is to do nothing, such as SIGCHLD.  'several' means that
- * there are other threads, whose children must not inherit a wrong action even
- * for a moment.  Only the first call in a process has an effect.
+ * without a handler whose default action is to do nothing, such as SIGCHLD.
+ * 'several' means that there are other threads, whose children must not inherit
+ * a wrong action even for a moment.  Only the first call in a process has an
+ * effect.
  */
 void signal_gate_close(uint64_t signals, bool several);
 

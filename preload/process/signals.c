@@ -63,7 +63,7 @@ signals_leave_actions(void)
 static bool
 may_change_actions(void)
 {
-	/* relaxed: see signals_leave_actions(). */
+	/* relaxed: the thread that installs the filter set the flag itself. */
 	return !atomic_load_explicit(&are_actions_left, memory_order_relaxed);
 }
 

@@ -86,8 +86,9 @@ is_writer_wanted(bool is_dormant)
 }
 
 /*
- * Start the trace and report the outcome.  During this call 'thread_self' is
- * muted, so that libc's allocations on behalf of the recorder are not recorded.
+ * Start the trace and report the outcome.  While the trace is set up,
+ * 'thread_self' is muted, so that libc's allocations on behalf of the recorder
+ * are not recorded.
  */
 static void
 start(void)

@@ -106,7 +106,7 @@ limit_share(uint64_t limit, uint64_t use, uint64_t ours)
 	return subtract(subtract(limit, subtract(use, ours)) / SHARE, ours);
 }
 
-/* Return whether there is a limit. */
+/* Read both limits.  Return whether there is one. */
 static bool
 read_limits(struct rlimit *all, struct rlimit *data)
 {
@@ -190,7 +190,7 @@ memory_limit_answer(void)
 
 /*
  * Wait until question 'n' is answered.  Return false if there is no answer in
- * time.
+ * time, or if the trace ends meanwhile.
  */
 static bool
 await_answer(uint32_t n)

@@ -27,7 +27,8 @@ const char *missed_calls_text(void);
 
 /*
  * Writer: report the note for the trace at 'path' on standard error.  Do so at
- * most once in a process, and not at all if 'hatf record' will report the note.
+ * most once in a process and the children that it forks later, and not at all
+ * if 'hatf record' will report the note.
  */
 void missed_calls_report(const char *path);
 

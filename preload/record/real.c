@@ -26,8 +26,8 @@ MEMORY_LARGE _Alignas(16) uint8_t real_arena[REAL_ARENA_NBYTES];
 
 static _Atomic size_t arena_used;
 /*
- * Id of the thread that resolves the functions. 0: no thread has begun; -1: all
- * functions are resolved.
+ * Id of the thread that resolves the allocation functions.  0: no thread has
+ * begun; -1: these functions are resolved.
  */
 static _Atomic int resolving_tid;
 
@@ -199,8 +199,9 @@ static const struct symbol allocation_symbols[] = {
 	{ "valloc", offsetof(struct real, valloc) },
 	{ "pvalloc", offsetof(struct real, pvalloc) },
 	/*
-	 * malloc() must be last, because no early block is allocated once
-	 * malloc() is resolved.
+	 * malloc() must be last.  Until it is resolved, each block that libc
+	 * gets from malloc() is an early block, as first_free() and
+	 * first_realloc() assume.
 	 */
 	{ "malloc", offsetof(struct real, malloc) },
 };

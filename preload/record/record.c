@@ -18,8 +18,8 @@ record_operands(enum event_type type, unsigned flags, const uint64_t *operand)
 	bool recorded = false;
 
 	/*
-	 * Threads that are attached while the recorder is dormant must be
-	 * recorded, since a later trace needs them.
+	 * If the recorder becomes dormant while a thread is being attached,
+	 * still record the thread, since a later trace needs it.
 	 */
 	if (record_is_dormant() && type != EVENT_THREAD &&
 	    type != EVENT_HANDOVER)
@@ -152,10 +152,10 @@ record_fields(const struct record_dtd *dtd, const char *text, size_t nbytes)
 }
 
 /*
- * Can an event about this block go into the ring as it is, without a stamp?  If
- * stacks are recorded, this function is called in each mode of the clock.
- * Otherwise the fast path has already taken the events that have the current
- * tick.
+ * Can an event about this block go into the ring as it is, without a stamp or a
+ * new tick?  If stacks are recorded, this function is called in each mode of
+ * the clock.  Otherwise the fast path has already taken the events that have
+ * the current tick.
  */
 static inline bool
 needs_no_time(const struct thread *t, const struct record_block *block)
@@ -179,8 +179,9 @@ is_idle(void)
 }
 
 /*
- * Record the begin of a realloc of malloc's block 'old' as one word.  Return
- * false if the begin needs a stamp or more words, or if there is no room.
+ * Record an EVENT_REALLOC_BEGIN of 'old' as one word, after a new brief tick if
+ * that is needed.  Return false if the begin needs a stamp, a tick of the
+ * writer or more words, or if there is no room.
  */
 static bool
 put_short_begin(struct thread *t, const struct record_block *old)
@@ -271,7 +272,11 @@ record_heap_realloc_end(struct thread *t, unsigned flags, const void *old,
 	errno = saved_errno;
 }
 
-/* Record the end of a realloc as one word, like put_short_begin(). */
+/*
+ * Record the end of a realloc as one word, and open the ring.  Return false,
+ * with the ring still closed, if the end needs a stamp, a tick or more words,
+ * or if there is no room.
+ */
 static bool
 put_short_end(struct thread *t, const void *p, size_t size)
 {
@@ -343,7 +348,7 @@ put_stamped(struct thread *t, uint64_t word, const struct record_block *block)
  * Put an event of one word into the ring, and a stamp or a brief tick if the
  * event needs one.  'kind' is the kind of a word without a stamp,
  * 'stamped_kind' that of a word with a stamp.  Return false if the event needs
- * a tick of the writer, or if there is no room.
+ * a tick of the writer, if there is no room, or if the ring is closed.
  */
 static inline __attribute__((always_inline)) bool
 put_word(struct thread *t, uint64_t word, enum event_kind kind,

@@ -4,11 +4,13 @@
  *
  * The fast path of the recorder.  It costs one thread-local load, the thread's
  * first cache line (limit, head, ring, tick), the shared tick (in a line that
- * is written once a millisecond), one or two stores into the ring, and one
- * store of the ring's head.  It has no locked instruction and no system call,
- * and its two branches almost always go the same way.  An event takes the fast
- * path only if the shared tick is equal to the last tick that the thread put
- * into its ring.  Only the owner of the tick has such events; see clock.h.
+ * is written about once a millisecond), one store into the ring, and one store
+ * of the ring's head; a realloc makes each of these two stores twice.  The fast
+ * path has no locked instruction and no system call.  Its few branches (does
+ * the event fit a word, is the tick current, is there room) almost always go
+ * the same way.  An event takes the fast path only if the shared tick is equal
+ * to the last tick that the thread put into its ring.  Only the owner of the
+ * tick has such events; see clock.h.
  *
  * Signal handlers: a recording sets 'limit' to 0 before it reads 'head', and
  * restores 'limit' after it has published the new head.  A handler that
@@ -31,17 +33,18 @@
 #include "preload/state/process_state.h"
 
 /*
- * Is the recorder dormant?  If it is, this check is the recorder's whole cost.
- * malloc() checks the flag after the real call.  If recording begins during
- * that call, malloc() therefore records the allocation.  free() checks the flag
- * before the real call.  relaxed suffices: a thread that gets a block from
- * another thread, directly or through the allocator, has synchronized with that
- * thread.  The thread that gets the block therefore cannot read an older value
- * of the flag than the other thread read.  So a trace that has the allocation
- * of a block also has its free, and a trace that has a free also has the next
- * allocation at the same address.  When recording stops, some events may still
- * be published.  The writer recognizes these events by their stamps; see halt()
- * in writer_orders.c.
+ * Is the recorder dormant?  If it is, the recorder's whole cost is this check
+ * and, in functions that allocate, own_slot_is_called().  malloc() checks the
+ * flag after the real call.  If recording begins during that call, malloc()
+ * therefore records the allocation.  free() checks the flag before the real
+ * call.  relaxed suffices: a thread that gets a block from another thread,
+ * directly or through the allocator, has synchronized with that thread.  The
+ * thread that gets the block therefore cannot read an older value of the flag
+ * than the other thread read.  So a trace that has the allocation of a block
+ * also has its free, and a trace that has a free also has the next allocation
+ * at the same address.  When recording stops, some events may still be
+ * published.  The writer recognizes these events by their stamps; see halt() in
+ * writer_orders.c.
  */
 static inline __attribute__((always_inline)) bool
 record_is_dormant(void)
@@ -68,7 +71,7 @@ dormant:
 
 /*
  * Do events have call stacks?  If so, no event takes the fast path
- * (THREAD_SLOW_LIMIT).  Constant once the process has started.
+ * (THREAD_SLOW_LIMIT).  Constant from the first event of the process on.
  */
 extern bool record_has_stacks __attribute__((visibility("hidden")));
 
@@ -100,8 +103,8 @@ bool record_operands(enum event_type type, unsigned flags,
 
 /*
  * Record a text, truncated to EVENT_TEXT_NBYTES: a mark, or an event of the
- * program.  The pieces of the text are one event.  Result and errno are those
- * of record_event().
+ * program.  The pieces of the text are one event.  Return the same as
+ * record_event().  Keeps errno.
  */
 bool record_text(enum event_type type, unsigned flags, const char *text,
 		 size_t nbytes);
@@ -251,9 +254,10 @@ record_realloc_old(struct thread *t, const void *old, uint64_t *limit_ret)
 
 /*
  * Record the end of the realloc that record_realloc_old() has begun, and open
- * the ring.  The block is now at 'p' and has 'size' bytes.  Return false if one
- * word cannot hold the end.  The ring is then still closed, and the caller must
- * call record_realloc_end().
+ * the ring.  The block is now at 'p' and has 'size' bytes.  Return false if the
+ * realloc has failed, if one word cannot hold the end, or if the tick has
+ * changed.  The ring is then still closed, and the caller must call
+ * record_realloc_end().
  */
 static inline __attribute__((always_inline, warn_unused_result)) bool
 record_realloc_word(struct thread *t, const void *p, size_t size,

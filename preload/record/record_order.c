@@ -19,8 +19,8 @@ record_begin_owners(void)
 	if (owners_table != NULL)
 		return;
 	/*
-	 * Take malloc_usable_size() from the library that defines malloc().
-	 * The function of another library may not know the blocks.
+	 * Take malloc_usable_size() from the library that defines free().  The
+	 * function of another library may not know the blocks.
 	 */
 	p = elf_lookup_function("malloc_usable_size",
 				(void *)(uintptr_t)real.free, &is_allocators);

@@ -15,7 +15,7 @@
 /* The memory that an event gives to a thread, or takes from it. */
 struct record_block {
 	uintptr_t address;
-	size_t nbytes; /* an upper bound; SIZE_MAX: unknown */
+	size_t nbytes; /* the requested size or more; SIZE_MAX: unknown */
 	bool is_end;   /* another thread can get the memory after the event */
 };
 
@@ -28,8 +28,8 @@ struct record_block {
 void record_begin_owners(void);
 
 /*
- * Return the size of a live block of malloc(), calloc() or realloc(); SIZE_MAX
- * if it is unknown.
+ * Return the usable size of a live block of malloc(), calloc() or realloc().
+ * Return SIZE_MAX before record_begin_owners(), or if that had no effect.
  */
 size_t record_block_nbytes(const void *p);
 

@@ -61,7 +61,7 @@ takes_stack(enum event_type type)
 /*
  * Put and publish an event of a definition.  The event must be published,
  * because the ring may grow while the next event waits for room, and then only
- * published words are copied.  Return false if there was no room.
+ * published words are copied.  Return false if the event was not put.
  */
 static bool
 put_definition(struct thread *t, enum event_type type, unsigned flags,
@@ -136,12 +136,13 @@ define_node(struct thread *t, uint32_t id, uint32_t generation)
 	return true;
 }
 
-/* Maximum number of callers that one round of define() can define. */
+/* One round of define() defines at most this many nodes. */
 #define CHAIN_MAX 32u
 
 /*
- * Put the definition of a stack into the ring.  If callers of this stack have
- * no definition yet, define them first.
+ * Put the definition of the stack 'id' into the ring.  If callers of this stack
+ * have no definition yet, define them first.  Return false if a definition was
+ * not put.
  */
 static bool
 define(struct thread *t, uint32_t id, uint32_t generation)
@@ -163,8 +164,8 @@ define(struct thread *t, uint32_t id, uint32_t generation)
 }
 
 /*
- * Put the word for a stack that has a definition.  The ring must have room for
- * the word.
+ * Put the word for the stack 'id', which has a definition or is 0, no stack.
+ * The ring must have room for the word.
  */
 static inline __attribute__((always_inline)) void
 put_stack(struct thread *t, uint32_t id, uint32_t generation)

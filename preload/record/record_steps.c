@@ -57,8 +57,8 @@ record_enter(void)
 		 * If 't' is wiped, free or unattached, the thread has no ring
 		 * yet.  The calls of attach_thread() and attach_nested() are
 		 * the only ones from preload/record up to preload/process.
-		 * attach.c then records the thread's first event, by calling
-		 * record_operands().
+		 * attach.c then records the beginning of the thread, by
+		 * calling record_event().
 		 */
 		if (!thread_is_attached(t))
 			t = attach_thread(0, 0);
@@ -91,10 +91,11 @@ static void
 count_lost(struct thread *t)
 {
 	/*
-	 * relaxed, all accesses of the count: the writer reads the count when
-	 * the thread is dead or the process ends.  The writer may miss an event
+	 * relaxed, all accesses of the count: the writer takes the count when
+	 * the thread is dead or the trace ends.  The writer may miss an event
 	 * that is dropped at that moment, just as it may miss an event that is
-	 * recorded at that moment.
+	 * recorded at that moment.  At other times the count is only a hint for
+	 * the writer.
 	 */
 	if (atomic_fetch_add_explicit(&t->ring->lost_count, 1,
 				      memory_order_relaxed) == 0)
@@ -203,7 +204,10 @@ put_wide(struct thread *t, uint64_t head, enum event_type type, unsigned flags,
 	return head;
 }
 
-/* Is the last tick in the ring brief, and valid at the moment 'now'? */
+/*
+ * Is the last tick in the ring recent enough at the moment 'now' to serve as a
+ * brief tick?
+ */
 static bool
 is_in_brief_tick(const struct thread *t, uint64_t now)
 {
@@ -312,7 +316,8 @@ record_make_room(struct thread *t, enum event_type type, unsigned words)
 
 /*
  * Put the words that precede the next event: a report of loss if events were
- * lost, and the event's tick unless 'stamped' is set.  Return the new head.
+ * lost, and the event's tick unless 'stamped' is set or the ring already has
+ * this tick.  Return the new head.
  */
 static uint64_t
 put_prelude(struct thread *t, uint64_t tick, bool stamped)

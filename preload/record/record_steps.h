@@ -52,8 +52,8 @@ uint64_t record_put_block(struct thread *t, enum event_type type,
 
 /*
  * Call this while the clock is idle.  Return true if the last tick in the ring
- * is brief and valid now, so that an event that follows needs no stamp.  If the
- * last tick is not valid, put a new brief tick into the ring, which takes
+ * is recent enough (CLOCK_BRIEF), so that an event that follows needs no stamp.
+ * If the last tick is too old, put a new brief tick into the ring, which takes
  * RECORD_TICK_WORDS, and return true.  But if only stamps can order the events,
  * or if a new tick needs the writer (wake_is_wanted()), put no tick and return
  * false.

@@ -137,7 +137,7 @@ spare_count(void)
 	return n;
 }
 
-/* Sentinel in 'ahead': no ring can be made, stop waiting. */
+/* Sentinel in 'ahead': no ring can be made at present, stop waiting. */
 #define AHEAD_NEVER (SPARES_MAX + 1)
 
 void

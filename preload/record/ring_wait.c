@@ -59,7 +59,10 @@ bool
 ring_wait_grow(struct ring *r, uint64_t capacity)
 {
 	const uint64_t old_mask = ring_mask(r);
-	/* relaxed: only this thread writes the tail. */
+	/*
+	 * relaxed: only the consumer writes the tail.  If the producer calls
+	 * this function, there is no consumer.
+	 */
 	const uint64_t tail =
 		atomic_load_explicit(&r->tail, memory_order_relaxed);
 	uint32_t expected = RING_WAITING;
@@ -94,8 +97,8 @@ bool
 ring_wait_is_pending(const struct ring *r)
 {
 	/*
-	 * relaxed: only a hint to commit early.  If the writer misses it, the
-	 * next round sees it.
+	 * relaxed: only a hint.  If the writer misses it, the next round sees
+	 * it.
 	 */
 	return atomic_load_explicit(&r->waiting, memory_order_relaxed) != 0;
 }

@@ -34,14 +34,14 @@ void ring_wait_sleep(struct ring *r, uint64_t need_limit, uint64_t timeout_ns);
 void ring_wait_release(struct ring *r, uint64_t tail);
 
 /*
- * Consumer: if the producer waits, extend its ring to 'capacity' words and wake
- * the producer.  'capacity' is a power of two above the ring's present
- * capacity, and the memory for it is reserved.  Return false if the producer
- * does not wait.
+ * Consumer, or the waiting producer itself while there is no consumer: if the
+ * producer waits, extend its ring to 'capacity' words and wake the producer.
+ * 'capacity' is a power of two above the ring's present capacity, and the
+ * memory for it is reserved.  Return false if the producer does not wait.
  */
 bool ring_wait_grow(struct ring *r, uint64_t capacity);
 
-/* Consumer: does the producer wait for room? */
+/* Does the producer wait for room? */
 bool ring_wait_is_pending(const struct ring *r);
 
 #endif /* RING_WAIT_H */

@@ -317,7 +317,7 @@ write_ring(const struct ring *r, uint64_t offset)
 
 /*
  * Move 'r' to the end of the file, and keep its address.  Its producer must be
- * waiting.  If the move fails, 'r' stays in memory only.
+ * waiting.  If the move fails, 'r' stays where it is.
  */
 static void
 adopt_ring(struct ring *r)
@@ -630,7 +630,7 @@ ringfile_commit_ring(struct ring *r, const struct order_producer *producer,
 				  image_next_seq(rf->image));
 }
 
-/* Return the index, 0 or 1, of the current trace in image->trace. */
+/* Return the last commit's index in image->trace, or 1 if there is none. */
 static uint64_t
 trace_idx(void)
 {

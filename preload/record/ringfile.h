@@ -33,7 +33,7 @@
 /*
  * A ring of this many words, a power of two, has room for a block of events
  * that is being written and for the next block.  A smaller ring grows fourfold,
- * a larger one twofold.
+ * a ring of at least this size twofold.
  */
 #define RINGFILE_USUAL_WORDS 131072u
 
@@ -60,10 +60,10 @@ void ringfile_open(const struct config *config, const char *trace_path,
 void ringfile_adopt(struct ring *r);
 
 /*
- * Writer: the trace at 'trace_path' begins after a time without a trace.  If
- * there is no file yet, make it.  Otherwise store in the file that it now
- * belongs to this trace.  The rings that threads already have stay where they
- * are.
+ * Writer: the trace at 'trace_path' begins after a time without a trace.  If no
+ * file was made yet, make it.  If there is a file, store in it that it now
+ * belongs to this trace.  If the file was removed, make no other.  The rings
+ * that threads already have stay where they are.
  */
 void ringfile_begin(const struct config *config, const char *trace_path);
 
@@ -98,8 +98,8 @@ void ringfile_come_back(int fd, int dir_fd);
 const char *ringfile_path(void);
 
 /*
- * Any thread: take a ring of the file.  Return NULL if the caller must use
- * anonymous memory instead.
+ * Any thread: take a ring of the file.  Wait for the writer if there is no
+ * spare ring.  Return NULL if the caller must use anonymous memory instead.
  */
 struct ring *ringfile_take(bool is_initial);
 
@@ -119,7 +119,10 @@ bool ringfile_may_hand_over(const struct ring *r);
 /* Count a ring in use that is not in the file. */
 void ringfile_count_hidden(void);
 
-/* Count an event that could not be recorded at all. */
+/*
+ * Count an event that could not be recorded at all.  Recovery then marks the
+ * trace as incomplete.
+ */
 void ringfile_count_unattached(void);
 
 /*
@@ -141,8 +144,9 @@ void ringfile_make_spares(void);
 uint64_t ringfile_extend(struct ring *r, uint64_t room_words);
 
 /*
- * Writer: release the memory of an unused ring above 'keep_words', or all of
- * its memory if the ring is in memory only.
+ * Writer: release the memory of an unused ring: all of it if the ring is in
+ * memory only, else the part above 'keep_words'.  If producers never wait, keep
+ * a ring of the file as it is.
  */
 void ringfile_shrink(struct ring *r, uint64_t keep_words);
 
@@ -168,16 +172,17 @@ void ringfile_commit(struct image_commit *commit, const char *path,
 void ringfile_announce(const char *path);
 
 /*
- * Writer: remove the file.  The trace has its trailer, or the writer has given
- * up the trace.
+ * Writer: remove the file; its mappings stay.  Call this when the trace has its
+ * trailer, when the writer has given up the trace, or before the writer
+ * installs a filter under which it could not remove the file.
  */
 void ringfile_remove(void);
 
 /*
  * Writer: the file was removed because the process was expected to end, but the
  * process continues.  Make a new file and move 'r' into it, as ringfile_adopt()
- * does.
- * 'r' must be the only ring, and its producer must be waiting for the writer.
+ * does.  'r' must be the only ring, and its producer must be waiting for the
+ * writer.
  */
 void ringfile_renew(struct ring *r, const char *trace_path);
 

@@ -32,7 +32,7 @@ struct ringfile {
 	uint64_t initial_words, words;
 	bool reserve_all; /* producers never wait, so rings cannot grow later */
 	bool is_removed;
-	uint64_t generation; /* number of ring files made so far */
+	uint64_t generation; /* number of tries to make a ring file so far */
 	/*
 	 * Earliest time of the next try to make a ring, and of the next try to
 	 * extend one.
@@ -42,7 +42,7 @@ struct ringfile {
 	/* Spare rings.  The writer puts them here, and producers take them. */
 	_Atomic(struct ring *) initial, spare[SPARES_MAX];
 	_Atomic uint32_t ahead;	 /* spares to keep, or AHEAD_NEVER */
-	_Atomic uint32_t wanted; /* producers that wait for a spare */
+	_Atomic uint32_t wanted; /* producers that began to wait for a spare */
 	_Atomic uint32_t made;	 /* futex word: changes after each attempt */
 };
 
@@ -51,7 +51,7 @@ extern struct ringfile *rf;
 
 /*
  * Add a ring at the end of the file.  Return NULL and set errno if there is no
- * room.
+ * room on the disk or no memory.
  */
 struct ring *ringfile_make_ring(uint64_t words_max);
 

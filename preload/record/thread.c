@@ -75,8 +75,8 @@ __thread struct thread *thread_self __attribute__((tls_model("initial-exec"))) =
 	&thread_unattached;
 
 /*
- * The initial capacity of a ring that is not in the ring file.  Only used pages
- * take memory.  The ring grows if its producer waits for room.
+ * The initial capacity of a ring that is not in the ring file, if producers may
+ * wait.  Only used pages take memory.  The ring grows if its producer waits.
  */
 #define FIRST_RING_WORDS 32768u
 
@@ -264,7 +264,7 @@ give_ring(struct thread *t, bool is_initial)
 	return true;
 }
 
-/* Claim a struct and give it a ring.  Return NULL if there is no memory. */
+/* Claim a struct and give it a ring.  Return NULL if either step fails. */
 static struct thread *
 acquire(bool is_initial)
 {
@@ -347,12 +347,12 @@ try_probe(struct thread *t)
 }
 
 /*
- * May the calling thread take over the ring of 't', which is PROBED?  If
- * 'limit' is 0, it may not, because the old thread was killed within a
- * recording.  If the old thread had a second ring for its signal handlers, it
- * may not, either, because nothing would order that ring's events before those
- * that the new thread records.  The initial thread's ring is not taken over,
- * since it has another size.
+ * May the calling thread take over the ring of 't', which is PROBED?  It may if
+ * the old thread of this process is gone, with three exceptions.  If 'limit' is
+ * 0, the old thread was killed within a recording.  If it had a second ring for
+ * its signal handlers, nothing would order that ring's events before those of
+ * the new thread.  The initial thread's ring has another size.  In addition,
+ * ringfile_may_hand_over() must allow it.
  */
 static bool
 may_take_over(const struct thread *t, int own_pid)
@@ -373,7 +373,7 @@ may_take_over(const struct thread *t, int own_pid)
 
 enum probe {
 	PROBE_TAKEN,   /* 't' is PROBED, and the caller takes over its ring */
-	PROBE_ALIVE,   /* the owner of 't' exists, or 't' is being probed */
+	PROBE_ALIVE,   /* 't' stays ENDING, or another thread probes it */
 	PROBE_USELESS, /* 't' is not ENDING any more */
 };
 
@@ -418,7 +418,7 @@ oldest_ended(uint32_t to)
 	return to - from <= ENDED_MAX ? from : to - ENDED_MAX;
 }
 
-/* Return an ended thread whose ring can be taken over, or NULL. */
+/* Return an ended thread, now PROBED, whose ring can be taken over, or NULL. */
 static struct thread *
 find_ended(int own_pid)
 {

@@ -93,15 +93,15 @@ struct thread {
 	_Alignas(RING_CACHE_LINE) _Atomic uint32_t state;
 	/*
 	 * Constant while the thread is attached.  A thread that takes over the
-	 * ring changes both ids in state PROBED.  A child by clone() that
-	 * shares the memory has another pid than its parent.
+	 * ring changes 'tid' in state PROBED.  A child by clone() that shares
+	 * the memory has another pid than its parent.
 	 */
 	_Atomic int tid, pid;
 	bool is_nested;	  /* constant while attached */
 	uint64_t id;	  /* HATF thread number; changes when 'tid' does */
 	uint64_t pthread; /* pthread_t; changes when 'tid' does */
 
-	/* Written by the writer. */
+	/* Set by the thread that attaches, and later only by the writer. */
 	/*
 	 * The writer takes events of the thread with the HATF number
 	 * 'producer.id' from the ring at present.  The thread with the number
@@ -114,12 +114,17 @@ struct thread {
 	uint64_t announced[3]; /* operands of EVENT_THREAD */
 	/* the thread's name, as in EVENT_NAME; 0: none */
 	uint64_t name[2];
-	uint64_t idle_since_ns; /* 0: there were events in the last round */
+	/*
+	 * When the writer first found the ring empty, or when it last asked the
+	 * kernel whether the thread exists; 0: the ring was not empty in the
+	 * last round.
+	 */
+	uint64_t idle_since_ns;
 };
 
 /*
- * The calling thread's struct; never NULL.  Initial-exec TLS is scarce, so it
- * holds only this pointer, and not the struct.
+ * The calling thread's struct; never NULL.  Initial-exec TLS is scarce, so this
+ * is only a pointer, and not the struct itself.
  */
 extern __thread struct thread *thread_self
 	__attribute__((tls_model("initial-exec")));
@@ -128,10 +133,11 @@ extern __thread struct thread *thread_self
 extern struct thread thread_unattached, thread_muted;
 
 /*
- * Map the pool.  'ring_words' is the capacity of each ring, except that the
- * initial thread's ring has 'initial_ring_words'.  'may_wait' says whether
- * producers wait for room.  Return false if there is no memory.  The child of a
- * fork reuses the mapping of its parent, which the kernel has wiped.
+ * Map the first part of the pool.  'ring_words' is the largest capacity of a
+ * ring, except that it is 'initial_ring_words' for the initial thread's ring.
+ * 'may_wait' says whether producers wait for room.  Return false if there is no
+ * memory.  The child of a fork reuses the mapping of its parent, which the
+ * kernel has wiped.
  */
 bool thread_pool_init(uint64_t initial_ring_words, uint64_t ring_words,
 		      bool may_wait);
@@ -149,16 +155,17 @@ struct thread *thread_pool_at(uint32_t idx);
 /*
  * Attach the calling thread: claim a 'struct thread', give it a ring and make
  * it 'thread_self'.  The thread gets number 0 if its kernel id is
- * 'initial_tid'.  Return NULL if there is no memory.  The caller must have
- * blocked all signals.  If the thread has taken over the ring of an ended
- * thread, set '*is_handover_ret'; its first event must then be an
- * EVENT_HANDOVER.
+ * 'initial_tid'.  Return NULL if there is no memory, or if all structs are in
+ * use.  The caller must have blocked all signals.  Set '*is_handover_ret' to
+ * whether the thread has taken over the ring of an ended thread; its first
+ * event must then be an EVENT_HANDOVER.
  */
 struct thread *thread_attach(int initial_tid, bool *is_handover_ret);
 
 /*
  * Attach a second 'struct thread', with its own ring, for a signal handler that
- * interrupted a recording of 't'.  Return NULL if there is no memory.
+ * interrupted a recording of 't'.  Return NULL if there is no memory, or if all
+ * structs are in use.
  */
 struct thread *thread_attach_nested(struct thread *t);
 
@@ -175,7 +182,7 @@ void thread_repair_interrupted(void);
 
 /*
  * Call this when the calling thread will end soon.  Offer its ring to new
- * threads.
+ * threads, unless the thread has a second ring for its signal handlers.
  */
 void thread_mark_ending(void);
 
@@ -210,7 +217,10 @@ bool thread_is_attached(const struct thread *t);
  */
 bool thread_is_in_use(const struct thread *t);
 
-/* Return how many HATF thread numbers have been assigned. */
+/*
+ * Return how many HATF thread numbers have been assigned.  Number 0 counts from
+ * the start.
+ */
 uint64_t thread_id_count(void);
 
 #endif /* THREAD_H */

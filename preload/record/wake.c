@@ -65,8 +65,8 @@ wake_claim(void)
 }
 
 /*
- * Call this if no writer can be made.  End the tracing, and release the waiting
- * threads.
+ * Call this if no writer can be made, or if the writer was killed.  End the
+ * tracing, and release the waiting threads.
  */
 static void
 give_up(void)
@@ -78,15 +78,16 @@ give_up(void)
 /*
  * Give up if the writer thread was killed.  A filter that the program has
  * installed by its own system call instruction can kill the writer thread and
- * no other.  A writer that leaves changes the presence before its thread ends.
+ * no other thread.  A writer that leaves changes the presence before its thread
+ * ends.
  */
 static void
 give_up_if_killed(enum wake_presence expected)
 {
 	/*
-	 * Check twice, because a writer may have left and another one may have
-	 * come since the first check.  A writer is alive before it sets
-	 * WAKE_HERE.
+	 * Check twice, because between the two reads of the first check a
+	 * writer may leave and another one may come.  A writer is alive before
+	 * it sets WAKE_HERE.
 	 */
 	for (unsigned look = 0; look < 2; look++)
 		if (hidden_thread_is_alive() || get_presence() != expected)
@@ -173,13 +174,16 @@ bool
 wake_writer_if_here(void)
 {
 	/*
-	 * release: pairs with the acquire in writer_main(); seq_cst for
-	 * writer_sleep().
+	 * seq_cst: before the writer sleeps in ppoll(), it stores that it
+	 * sleeps, and then reads the word.  So either the writer sees the new
+	 * word, or calls->interrupt() sees that the writer sleeps.  As a
+	 * release, this pairs with the acquire in writer_main().
 	 */
 	atomic_fetch_add_explicit(&wake->word, 1, memory_order_seq_cst);
 	/*
 	 * seq_cst: before a writer leaves, it changes the presence, and then
-	 * reads the word.
+	 * reads the word.  So either this thread sees the new presence, or the
+	 * writer sees the new word and stays.
 	 */
 	if (atomic_load_explicit(&wake->presence, memory_order_seq_cst) !=
 	    WAKE_HERE)

@@ -16,8 +16,8 @@
 /*
  * Is there a writer thread?  A thread of the program changes AWAY to COMING.
  * The writer changes COMING to HERE when it has its files, or to AWAY if it
- * cannot open them.  In the child of a fork the memory is wiped, which means
- * AWAY.
+ * cannot open them.  A writer that leaves changes HERE to AWAY.  In the child
+ * of a fork the memory is wiped, which means AWAY.
  */
 enum wake_presence {
 	WAKE_AWAY = 0,
@@ -31,12 +31,18 @@ struct wake {
 	_Atomic uint32_t word;	   /* futex word: changed to wake the writer */
 	/* When wake_is_wanted() first found no writer; 0: not yet. */
 	_Atomic uint64_t away_since_ns;
-	/* number of lost events of threads without a ring */
+	/*
+	 * number of lost events of threads without a ring; the writer sets the
+	 * number to 0 when it reports these events in the trace
+	 */
 	_Atomic uint64_t unattached;
 	_Atomic bool is_loss_reported; /* the loss was reported */
 };
 
-/* Functions of writer_calls.c.  They may change errno. */
+/*
+ * Functions that wake.c calls.  writer_calls.c sets the pointers.  The
+ * functions may change errno.
+ */
 struct wake_calls {
 	/*
 	 * Make the writer thread.  Return false on failure, after reporting it.
@@ -73,14 +79,15 @@ bool wake_has_writer(void);
  * A thread of the program: make the writer thread, and with it the trace file
  * if there is none yet.  Return when the writer exists.  If the writer cannot
  * be made, report this in one line on standard error; nothing is recorded from
- * then on.  Keeps errno.
+ * then on.  Make no writer if the tracing is over, or in a child process that
+ * shares the memory.  Keeps errno.
  */
 void wake_make_writer(void);
 
 /*
  * Must a producer that finds the clock idle wake or make the writer thread?
  * Its ring has 'capacity' words, of which 'used' are in use.  If the answer is
- * no, the producer's events wait in the ring, each with a stamp.
+ * no, the producer's events wait in the ring, with stamps or brief ticks.
  */
 bool wake_is_wanted(uint64_t used, uint64_t capacity);
 

@@ -86,7 +86,8 @@ number_mark(enum stack_mark mark)
 
 /*
  * Return the number to use as the caller of the outermost frame of the walk.
- * If the walk lacks callers, this is the number of a mark, else 0.
+ * If callers are missing, this is the number of a mark, else 0.  If only one
+ * frame is wanted, callers that were cut off do not count as missing.
  */
 static uint32_t
 number_end(const struct walk *walk)
@@ -113,8 +114,8 @@ number_new(uint32_t parent, uintptr_t address)
 }
 
 /*
- * Find or assign the numbers of all frames of a stack, starting at the
- * innermost frame whose number is known.
+ * Return the number of a stack.  Begin at the innermost frame whose number is
+ * known, and find or assign the numbers of the frames inside it.
  */
 static __attribute__((noinline)) uint32_t
 number_frames(struct capture *c, uint32_t epoch)

@@ -132,9 +132,9 @@ cursor_at(const struct cfi_section *section, uintptr_t address)
 
 /*
  * Search the sorted table of .eh_frame_hdr (LSB 5.0, section 10.6.2) for the
- * last function that begins at or before 'pc'.  Return the address of its FDE,
- * or 0.  Linkers write the table with offsets of four bytes, which count from
- * the start of .eh_frame_hdr.
+ * last function that begins at or before 'pc'.  Return the address of its frame
+ * description entry (FDE), or 0.  Linkers write the table with offsets of four
+ * bytes, which count from the start of .eh_frame_hdr.
  */
 static uintptr_t
 find_fde(const struct cfi_section *section, uintptr_t pc)

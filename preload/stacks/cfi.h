@@ -9,8 +9,8 @@
  *
  * The tables are memory of the traced program, so they may have any content.
  * Nothing is read outside the bounds that the caller gives, and no content
- * causes a crash or an endless loop.  All functions are pure; any thread may
- * call them at any time.
+ * causes a crash or an endless loop.  The functions keep no state; any thread
+ * may call them at any time.
  */
 #ifndef CFI_H
 #define CFI_H
@@ -72,8 +72,8 @@ struct cfi_section {
 
 /*
  * Find the row for the instruction at 'pc'.  Return false if the tables have no
- * row for this address, are damaged, or have a form that no linker for x86-64
- * writes.
+ * row for this address, are damaged, or have a form that this reader does not
+ * support.
  */
 bool cfi_find_row(const struct cfi_section *section, uintptr_t pc,
 		  struct cfi_row *row_ret);

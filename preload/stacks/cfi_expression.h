@@ -15,7 +15,7 @@
 /* The registers of a frame, as far as they are known. */
 struct cfi_registers {
 	uintptr_t value[CFI_REGISTERS];
-	uint32_t known; /* bit n: register n */
+	uint32_t known; /* bit n is set if register n is known */
 };
 
 static inline bool
@@ -27,9 +27,8 @@ cfi_is_known(const struct cfi_registers *registers, unsigned reg)
 /*
  * Evaluate the expression of 'rule'.  For the rule of a register, 'cfa' is the
  * initial value on the expression's stack; for the CFA itself, it is NULL.
- * Return false if the expression is damaged, or uses an operation that
- * compilers never use in such expressions, an unknown register, or memory
- * outside the stack.
+ * Return false if the expression is damaged, or uses an unsupported operation,
+ * an unknown register, or memory outside the stack.
  */
 bool cfi_evaluate(const struct cfi_section *section,
 		  const struct cfi_rule *rule,

@@ -2,10 +2,10 @@
 /*
  * code_object.h - find the program or library that contains an instruction
  *
- * From glibc 2.35 on, we call _dl_find_object(3), which takes no lock and
- * allocates nothing, and may run in a signal handler.  With other versions, we
- * call dl_iterate_phdr(3).  That function takes the loader's lock, so the
- * caller must not hold a lock of the recorder.
+ * If the recorder was built with glibc 2.35 or later and runs with it, we call
+ * _dl_find_object(3), which takes no lock and allocates nothing, and may run in
+ * a signal handler.  Otherwise we call dl_iterate_phdr(3).  That function takes
+ * a lock of the loader, so the caller must not hold a lock of the recorder.
  */
 #ifndef CODE_OBJECT_H
 #define CODE_OBJECT_H
@@ -23,11 +23,11 @@ struct code_object {
 	uintptr_t base;
 	/* A string that the loader owns; "" for the program itself. */
 	const char *path;
-	/* section.index is NULL if the object has no unwind tables. */
+	/* section.index is NULL if no unwind tables were found. */
 	struct cfi_section section;
 };
 
-/* Call this once, before the first call of code_object_find(). */
+/* Call this before the first call of code_object_find(). */
 void code_object_init(void);
 
 /*

@@ -49,7 +49,10 @@ count(void)
 static bool
 is_retired(uint32_t id)
 {
-	/* relaxed: see is_node() in stack_table.c. */
+	/*
+	 * relaxed: a thread that runs code of a new object has synchronized
+	 * with the thread that retired the old object at this address.
+	 */
 	return atomic_load_explicit(&objects->is_retired[id],
 				    memory_order_relaxed);
 }

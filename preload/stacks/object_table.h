@@ -6,7 +6,7 @@
  * later at the same address gets another number, and a search no longer finds
  * stacks of the old object (stack_table_retire()).
  *
- * Any thread and any handler may call these functions.  Adding a new object
+ * Any thread and any signal handler may call these functions.  Adding an object
  * takes a spin lock of this file, with all signals blocked.  Adding the program
  * itself also reads /proc/self/exe.
  */

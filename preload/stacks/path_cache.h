@@ -3,12 +3,12 @@
  * path_cache.h - the recent call stacks of a thread, each compared as a whole
  *
  * A program comes to the same call path again and again, with its frames at the
- * same addresses.  A path lists all words that a walk has read, innermost
- * first: each return address, and each saved frame pointer that leads to a
- * frame.  It has the address and the value of each word.  The address of each
- * word follows from words further in.  If all words still have these values,
- * the stack is therefore the same, and its number is known.  This comparison
- * needs no look-up of unwind rules, and its loads do not depend on each other.
+ * same addresses.  A path has the address and the value of each word that
+ * decided the course of a walk, innermost first: each return address, and each
+ * saved frame pointer that leads to a frame.  The address of each word follows
+ * from words further in.  If all words still have these values, the stack is
+ * therefore the same, and its number is known.  This comparison needs no
+ * look-up of unwind rules, and its loads do not depend on each other.
  *
  * The address and the value of the innermost return address are the key by
  * which a path is found.  If several paths have the same key, their entry is a

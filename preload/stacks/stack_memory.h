@@ -8,8 +8,9 @@
  *
  *   - The stack of the initial thread ends at __libc_stack_end.  The stack of
  *     another thread of libc ends at or below its thread control block.  From
- *     the stack pointer to this end everything is mapped, as long as the thread
- *     runs on this stack.  The check takes two comparisons.
+ *     the stack pointer to __libc_stack_end or to this block everything is
+ *     mapped, as long as the thread runs on this stack.  The check takes two
+ *     comparisons.
  *   - The end of any other stack is unknown (sigaltstack(2), coroutines, split
  *     stacks).  The kernel is asked about each page that a walk reaches.
  *
@@ -27,11 +28,11 @@ struct stack_memory {
 	/* the bytes from 'low' to before 'high' may be read */
 	uintptr_t low, high;
 	/*
-	 * Is the end of the stack known?  Otherwise the kernel has confirmed
-	 * the pages up to 'high'.
+	 * Is the end of the stack known?  If not, only the pages up to 'high'
+	 * are known to be mapped so far.
 	 */
 	bool is_known;
-	bool is_fixed; /* do not ask the kernel for more pages */
+	bool is_fixed; /* do not ask the kernel about more pages */
 };
 
 /*
@@ -106,7 +107,7 @@ stack_memory_init(struct stack_memory *memory, uintptr_t sp)
 
 /*
  * Continue at 'sp' on another stack, to which the unwind rules of a function
- * lead.  Return false if nothing can be read there.
+ * lead.  Return false if 'sp' is not aligned, or if nothing can be read there.
  */
 bool stack_memory_change(struct stack_memory *memory, uintptr_t sp);
 

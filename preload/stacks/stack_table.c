@@ -70,8 +70,8 @@ is_node(uint32_t id, uint32_t parent, uintptr_t address)
 	const struct stack_image_node *const n = &tables->node[id];
 
 	/*
-	 * relaxed: an object is retired long before other code uses its
-	 * addresses.
+	 * relaxed: a thread that runs code of a new object has synchronized
+	 * with the thread that retired the old object at this address.
 	 */
 	return n->parent == parent &&
 	       stack_frame_address(n->frame) == address &&
@@ -103,8 +103,9 @@ stack_table_find(uint32_t parent, uintptr_t address)
 }
 
 /*
- * Find the number of a frame, or give the frame the next number.  Two threads
- * may give the same frame two numbers, which costs one more definition.
+ * Find the number of a frame, or give the frame the next number.  Return 0 if
+ * all numbers are used.  Two threads may give the same frame two numbers, which
+ * costs one more definition.
  */
 static uint32_t
 number_frame(uint64_t frame)
@@ -122,9 +123,8 @@ number_frame(uint64_t frame)
 	id = 1 + atomic_fetch_add_explicit(&tables->frame_count, 1,
 					   memory_order_relaxed);
 	/*
-	 * There are at most as many frames as nodes, but a frame may have two
-	 * numbers.  So the numbers of frames rarely run out before the numbers
-	 * of nodes.
+	 * There are at most as many frames as nodes.  But a frame may have two
+	 * numbers, so the numbers of frames may run out first.  This is rare.
 	 */
 	if (id >= STACK_IMAGE_NODES_MAX)
 		return 0;

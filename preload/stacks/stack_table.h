@@ -10,11 +10,11 @@
  * The tables are mapped once, and only used pages take memory: 24 bytes for a
  * stack, 12 for a frame, and at most 2 MiB for hash tables.  When
  * STACK_TABLE_MAX is reached, new stacks get no number.  Their events are
- * recorded with the number of the innermost caller that has one
- * (stack_table_full() counts how often this happens).
+ * recorded with the number of the innermost caller that has one.
  *
- * The child of a fork begins with empty tables.  Any thread and any handler may
- * call these functions; none allocates, locks or makes a system call.
+ * The child of a fork begins with empty tables.  Any thread and any signal
+ * handler may call these functions.  Except for stack_table_init(), none
+ * allocates, locks or makes a system call.
  */
 #ifndef STACK_TABLE_H
 #define STACK_TABLE_H
@@ -60,12 +60,16 @@ const struct stack_image_node *stack_table_node(uint32_t id);
 /* Return the next number, which is the count of used numbers including 0. */
 uint32_t stack_table_count(void);
 
-/* Return how often a new stack got no number because the table was full. */
+/*
+ * Return how often a stack got no number because the table was full.  Each new
+ * frame of a stack counts.
+ */
 uint64_t stack_table_full(void);
 
 /*
- * Call this when an object is no longer loaded.  From then on, its addresses
- * may belong to another object, so no search finds its stacks any more.
+ * Call this when an object is no longer loaded.  Its addresses may now belong
+ * to another object, so after this call no search finds the old object's
+ * stacks.
  */
 void stack_table_retire(uint32_t object);
 
@@ -82,15 +86,15 @@ extern struct stack_table_turn *stack_table_turn
 	__attribute__((visibility("hidden")));
 
 /*
- * Return how many objects are retired.  If the result has changed since a
- * stack's number was found, the number may belong to other code.
+ * Return how often an object has been retired.  If the result has changed since
+ * a stack's number was found, the number may belong to other code.
  */
 static inline uint32_t
 stack_table_epoch(void)
 {
 	/*
-	 * relaxed: an object is retired long before other code uses its
-	 * addresses.
+	 * relaxed: a thread that runs code of a new object has synchronized
+	 * with the thread that retired the old object at this address.
 	 */
 	return atomic_load_explicit(&stack_table_turn->epoch,
 				    memory_order_relaxed);
@@ -107,7 +111,10 @@ stack_table_epoch(void)
 static inline uint32_t
 stack_table_generation(void)
 {
-	/* relaxed: see writer_define_stacks(). */
+	/*
+	 * relaxed: if a thread reads an old number after it has put a stack
+	 * into its ring, writer_define_stacks() finds the stack there.
+	 */
 	return 1 + atomic_load_explicit(&stack_table_turn->generation,
 					memory_order_relaxed);
 }

@@ -21,7 +21,10 @@ fits(int64_t offset, int64_t limit)
 	return offset >= 0 && offset % 8 == 0 && offset / 8 < limit;
 }
 
-/* Pack a row that needs only the stack pointer and the frame pointer. */
+/*
+ * Pack a row that needs only the stack pointer and the frame pointer.  For any
+ * other row, return a rule of the kind UNWIND_ROW.
+ */
 static uint64_t
 pack_row(const struct cfi_row *row)
 {
@@ -59,9 +62,9 @@ unwind_find_rule(uintptr_t return_address)
 	if (return_address > UNWIND_ADDRESS_MASK)
 		return pack(UNWIND_UNKNOWN, 0, 0);
 	/*
-	 * Look up the byte before the return address, which is the end of the
-	 * call instruction.  If the called function never returns, the return
-	 * address itself may belong to the next function.
+	 * Look up the last byte of the call instruction, just before the return
+	 * address.  If the called function never returns, the return address
+	 * itself may belong to the next function.
 	 */
 	if (!code_object_find(return_address - 1, &object))
 		/*

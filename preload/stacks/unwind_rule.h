@@ -73,8 +73,10 @@ unwind_bp_offset(uint64_t rule)
 }
 
 /*
- * Find the rule in the tables of the object that contains 'return_address', and
- * store the rule in the table.  'return_address' may be any number.
+ * Find the rule in the unwind tables of the object that contains
+ * 'return_address', and store the rule in 'unwind_rules'.  'return_address' may
+ * be any number.  If no object contains it, return a rule of the kind
+ * UNWIND_UNKNOWN and store nothing.
  */
 uint64_t unwind_find_rule(uintptr_t return_address);
 

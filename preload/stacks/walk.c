@@ -75,9 +75,9 @@ find_cfa(const struct cfi_section *section, const struct cfi_row *row,
 }
 
 /*
- * Does a call instruction end at 'pc', which lies in an object?  Such an
- * instruction is E8 and four bytes; or FF /2 with a register or memory, which
- * is two to seven bytes long (Intel SDM, CALL).
+ * Do the bytes before 'pc', which lies in an object, look like a call
+ * instruction?  Such an instruction is E8 and four bytes; or FF /2 with a
+ * register or memory, which is two to seven bytes long (Intel SDM, CALL).
  */
 static bool
 follows_call(const struct code_object *object, uintptr_t pc)
@@ -107,7 +107,7 @@ is_return_address(uintptr_t pc)
  * A function that switches to another stack, such as __morestack() of split
  * stacks, has left its frame on the previous stack.  The function's unwind
  * rules lead to this frame by the frame pointer.  If 'cfa' is not on the
- * present stack, change to the previous one.
+ * present stack, change to the previous one.  Return false if that fails.
  */
 static bool
 change_stack(const struct position *at, const struct cfi_row *row,
@@ -169,11 +169,12 @@ step_by_row(struct position *at, struct stack_memory *memory,
 
 /*
  * Step from code without unwind rules by the frame pointer register, if its
- * value can be a frame pointer.  The value must point above the stack pointer
- * and into the stack.  The word next to it must be an address to which a call
- * returns, or an address outside all objects (generated code).  On a stack
- * whose end is unknown, read only as far as unwind rules have led, because the
- * memory above may belong to another thread, which can unmap it at any time.
+ * value can be a frame pointer.  The value must point into the stack, at the
+ * stack pointer or above.  The word after the one that it points to must be an
+ * address to which a call returns, or an address outside all objects (generated
+ * code).  On a stack whose end is unknown, read only as far as unwind rules
+ * have led, because the memory above may belong to another thread, which can
+ * unmap it at any time.
  */
 static bool
 step_by_frame_pointer(struct position *at, struct stack_memory *memory,
@@ -269,8 +270,9 @@ step(struct walk *walk, struct position *at, struct stack_memory *memory,
 	}
 found:
 	/*
-	 * If the stack pointer does not grow outwards, the stack is damaged,
-	 * unless a signal changed to another stack.
+	 * The caller's stack pointer must be higher, or the stack is damaged.
+	 * Only a step by a whole row may lead to another stack, with a lower
+	 * stack pointer.
 	 */
 	if (frame->bp_slot != WALK_BY_ROW && at->sp <= sp)
 		return false;
@@ -382,8 +384,8 @@ count_care(struct walk *walk, uint32_t idx)
 /*
  * The walk has reached the frame 'idx' of the last stack.  Return how many
  * frames, from the outermost, are unchanged.  If a frame has changed, append
- * the unchanged frames between it and 'idx' to the frames of the walk, set
- * '*at' to where the walk continues, and return 0.
+ * the unchanged frames inside it, from 'idx' outwards, to the frames of the
+ * walk, set '*at' to where the walk continues, and return 0.
  */
 static uint32_t
 join(struct walk *walk, uint32_t idx, struct position *at,
@@ -508,7 +510,8 @@ note_hidden(struct hidden *hidden, const struct walk_place *place,
 }
 
 /*
- * Remember how a walk from 'sp' reached its first visible frame (walk_exit.h).
+ * Remember how a walk from 'sp' reached its first visible frame, if a struct
+ * walk_exit can describe this (walk_exit.h).
  */
 static void
 note_exit(struct walk *walk, uintptr_t sp, const struct hidden *hidden)
@@ -539,8 +542,8 @@ note_exit(struct walk *walk, uintptr_t sp, const struct hidden *hidden)
 
 /*
  * Walk the stack.  Compare it with the frames of the last stack, of which the
- * outermost 'top' frames are valid.  If there are more frames than fit, return
- * false; but if there is no last stack, keep the innermost frames that fit.
+ * outermost 'top' frames are valid.  If there are too many frames, return
+ * false; but if there is no last stack, keep the innermost 'depth' frames.
  */
 static bool
 try_walk(struct walk *walk, const struct walk_context *context, uint32_t top,

@@ -48,16 +48,16 @@ struct walk_frame {
 	 */
 	uintptr_t bp;
 	/*
-	 * The address where 'bp' was saved.  WALK_BP_KEPT: it equals the 'bp'
-	 * of the next inner frame.  WALK_BY_ROW: finding the frame took more
-	 * than a frame pointer.
+	 * The address where 'bp' was saved.  WALK_BP_KEPT: 'bp' was not saved,
+	 * and is that of the next inner frame.  WALK_BY_ROW: no packed rule
+	 * (unwind_rule.h) has led to the frame.
 	 */
 	uintptr_t bp_slot;
 	/* The 'bp' of the next inner frame determines this frame's place. */
 	bool is_by_bp;
 	/*
 	 * Number of frames from the outermost to this one that need care: those
-	 * found by a whole row or by 'bp'.
+	 * with WALK_BY_ROW or 'is_by_bp'.
 	 */
 	uint16_t care_count;
 	/*
@@ -78,7 +78,7 @@ struct walk_frame {
 enum walk_end {
 	WALK_OUTERMOST, /* the unwind rules name no caller */
 	WALK_ZERO,	/* the return address is 0: there is no caller */
-	WALK_CUT,	/* there are more frames than the limit */
+	WALK_CUT,	/* the walk stopped after 'depth' frames */
 	WALK_LOST,	/* a frame has no rules, or is damaged */
 };
 

@@ -27,7 +27,8 @@ struct walk_exit {
 	uint16_t hidden_slot[WALK_EXIT_FRAMES];
 	/* offset of the first visible return address; 0: unused */
 	uint16_t slot;
-	uint16_t bp_slot; /* offset where the visible frame saved RBP, or 0 */
+	/* offset where the outermost hidden function saved RBP; 0: nowhere */
+	uint16_t bp_slot;
 	/*
 	 * offset of the word that holds RBP's value after the exit; 0: the exit
 	 * leaves RBP unchanged
@@ -47,7 +48,7 @@ struct walk_exits {
 struct walk_outlet {
 	uintptr_t slot, address;
 	uintptr_t bp_slot; /* as 'bp_slot' in struct walk_frame */
-	uintptr_t bp;	   /* the frame pointer in the frame's function */
+	uintptr_t bp;	   /* the frame pointer in the visible function */
 };
 
 static inline __attribute__((always_inline)) bool
@@ -57,8 +58,8 @@ walk_exit_holds(const struct walk_exit *e, uintptr_t sp, uintptr_t high)
 	const uintptr_t *const hidden = e->hidden;
 
 	/*
-	 * The visible address is the outermost word, so all words are below
-	 * 'high'.
+	 * The visible return address is the outermost word.  If it is below
+	 * 'high', all words are.
 	 */
 	if (e->slot == 0 || sp + e->slot >= high)
 		return false;

@@ -83,7 +83,7 @@ find_new(uint64_t *order_ret, uint64_t *seen_ret)
 }
 
 /*
- * Store that this thread has seen the order.  Return false if another thread
+ * Store that this process has seen the order.  Return false if another thread
  * was first.
  */
 static bool

@@ -8,9 +8,9 @@
  * and changes the state and the facts accordingly.  Nothing else changes the
  * state and the facts.
  *
- * The state lies in memory that the kernel wipes in the child of a fork, so
- * every child is NEW, whichever system call made it.  The facts and the pid are
- * in ordinary memory: a child inherits them.
+ * The state lies in memory that the kernel wipes in the child of a fork, so a
+ * child with its own memory is NEW, whichever system call made it.  The facts
+ * and the pid are in ordinary memory: a child inherits them.
  *
  * Any thread may call these functions, also in a signal handler.  They take no
  * lock, keep errno, and allocate nothing, except for process_map(), once.
@@ -22,10 +22,10 @@
 #include <stdint.h>
 
 /*
- * Is the recorder loaded, but not recording (HATFTRACE_START=off, or 'hatf ctl
- * stop')?  Only the writer thread and process_state.c write this flag.  The
- * flag has a cache line of its own, so threads can read it without cache
- * misses.
+ * Is the recorder loaded, but not recording?  The reason may be
+ * HATFTRACE_START=off, 'hatf ctl stop', or that no trace is possible.  Only the
+ * writer thread and process_state.c write this flag.  The flag has a cache line
+ * of its own, so threads can read it without cache misses.
  */
 extern _Atomic bool process_dormant __attribute__((visibility("hidden")));
 
@@ -42,7 +42,7 @@ enum process_state {
 enum process_cause {
 	/* start.c: an event, a new thread or the constructor needs a trace */
 	PROCESS_WANTED = 0,
-	/* start.c: like PROCESS_WANTED, in a child that must not be traced */
+	/* start.c: like PROCESS_WANTED, but process_is_barred() is true */
 	PROCESS_WANTED_BARRED,
 	/* start.c: no memory for the state; load.c: a sanitizer's run-time */
 	PROCESS_IMPOSSIBLE,
@@ -60,7 +60,8 @@ enum process_cause {
 	/* writer thread: it cannot continue the trace */
 	PROCESS_TRACE_FAILED,
 	/*
-	 * the writer has ended the trace, or a thread has found the writer dead
+	 * the last trace of the process has ended, or a thread has found the
+	 * writer dead or could not make it
 	 */
 	PROCESS_WRITER_OVER,
 	/* end.c: an exit handler has finished the trace */
@@ -166,12 +167,16 @@ bool process_is_tracing(void);
  */
 bool process_is_closed(void);
 
-/* Is this a child process that must not be traced? */
+/*
+ * If the state is PROCESS_NEW: is this a child process that must not be traced?
+ * In other states the result has no meaning.
+ */
 bool process_is_barred(void);
 
 /*
  * Does the calling thread belong to the traced process?  The answer is no in a
- * child that shares the memory of the traced process, as after vfork(2).
+ * child that shares the memory of the traced process, as after vfork(2).  If
+ * PROCESS_IS_SANDBOXED is set, the answer is always no.
  */
 bool process_is_own(void);
 
@@ -195,7 +200,8 @@ uint64_t process_next_ticket(void);
 
 /*
  * Call this in the child of a fork by libc.  It derives the cause, one of
- * PROCESS_CHILD_OF_*, from the parent's facts and reports it to process_move().
+ * PROCESS_CHILD_OF_*, from the parent's facts and dormant flag, and reports the
+ * cause to process_move().
  */
 void process_report_child(void);
 

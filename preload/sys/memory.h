@@ -60,10 +60,11 @@ enum memory_kind {
 void memory_unmap(void *p, size_t nbytes, enum memory_kind kind);
 
 /*
- * Count the mapped bytes of each kind.  The functions of this file count their
- * own mappings; code in other files that maps memory calls memory_count() and
- * memory_uncount().  The child of a fork calls memory_begin_child() first, to
- * drop the counts of mappings that do not exist in the child.
+ * Count the mapped bytes of each kind.  Except for memory_map_at(), the
+ * functions of this file count their own mappings.  Code in other files that
+ * maps memory calls memory_count() and memory_uncount().  The child of a fork
+ * calls memory_begin_child() first, to drop the counts of mappings that do not
+ * exist in the child.
  */
 uint64_t memory_mapped(enum memory_kind kind);
 void memory_count(enum memory_kind kind, uint64_t nbytes);
@@ -78,7 +79,10 @@ void memory_begin_child(void);
  */
 void *memory_map_ring(size_t nbytes);
 
-/* Map private memory at 'p'.  Return false if something is mapped there. */
+/*
+ * Map private memory at 'p'.  Return false on failure, for example if something
+ * is mapped there.
+ */
 bool memory_map_at(void *p, size_t nbytes);
 
 /*

@@ -197,8 +197,8 @@ put(const char *line, size_t nbytes)
 
 /*
  * The first line that a thread could not write because it could not open
- * standard error.  A thread of the program whose descriptor 2 is open writes
- * the line later.
+ * standard error.  A thread of the program writes the line later to its
+ * descriptor 2 (say_rest()).
  */
 MEMORY_LARGE static char unsaid[LINE_MAX_NBYTES];
 

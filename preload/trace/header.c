@@ -17,7 +17,8 @@
 #include "preload/sys/sys.h"
 
 /*
- * A comment holds at most 65535 bytes; the command line may take half of them.
+ * A comment holds at most 65535 bytes.  At most COMMAND_MAX_NBYTES of the
+ * kernel's copy of the command line are read.
  */
 #define HEADER_MAX_NBYTES  65535
 #define COMMAND_MAX_NBYTES (32u << 10)
@@ -191,8 +192,8 @@ void
 header_note_allocator(void)
 {
 	/*
-	 * The child of a fork uses its parent's result, because the loader's
-	 * lock may be held by a thread that the child does not have.
+	 * The child of a fork uses its parent's result, because a thread that
+	 * the child does not have may hold the lock of dl_iterate_phdr(3).
 	 */
 	if (allocator == NULL)
 		allocator = elf_lookup_object((void *)(uintptr_t)real.malloc);

@@ -2,12 +2,13 @@
 /*
  * live_blocks.h - the table of live blocks, from which the next segment begins
  *
- * Only the writer thread uses the table, and passes it each event that goes
- * into the trace.  The table exists only if the user wants segments, since it
- * takes memory in proportion to the live blocks.  The table uses open
- * addressing, is at most 3/4 full, and shrinks when it is less than 1/8 full,
- * down to a minimum size.  It takes 24 bytes per slot, or 28 if call stacks are
- * recorded.  The child of a fork does not inherit the mappings of the table.
+ * Only the thread that does the writer's work uses the table, and passes it
+ * each event that goes into the trace.  The table exists only if the user wants
+ * segments, since it takes memory in proportion to the live blocks.  The table
+ * uses open addressing, is at most 3/4 full, and shrinks when it is less than
+ * 1/8 full, down to a minimum size.  It takes 24 bytes per slot, or 28 if call
+ * stacks are recorded.  The child of a fork does not inherit the mappings of
+ * the table.
  *
  * Look-ups miss the processor's cache.  Each event therefore waits in a queue
  * until some further events have come, while its slot is prefetched.

@@ -8,9 +8,10 @@
 #include "preload/sys/sys.h"
 
 /*
- * The writer counts as pressed while the pressure is at least PRESSURE_HIGH.  A
- * ring that has to grow, or a writer that gets no processor for a moment,
- * causes less pressure than that.  The pressure never exceeds PRESSURE_MAX.
+ * The writer counts as pressed once the pressure is at least PRESSURE_HIGH, and
+ * until judge_load() finds that the writer would keep up.  A ring that has to
+ * grow, or a writer that gets no processor for a moment, causes less pressure
+ * than that.  The pressure never exceeds PRESSURE_MAX.
  */
 #define PRESSURE_HIGH 8u
 #define PRESSURE_MAX  32u
@@ -76,7 +77,7 @@ load_policy_note_written(struct load_policy *p, uint64_t ns, size_t nbytes)
 
 /*
  * Return how much longer compressing and writing 'nbytes' takes than storing
- * them, in ns.  Return 0 if it takes no longer.
+ * them, in ns.  Return 0 if it takes no longer, or if it was never measured.
  */
 static uint64_t
 compression_excess_ns(const struct load_policy *p, size_t nbytes)

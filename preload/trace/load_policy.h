@@ -12,8 +12,8 @@
  * processor is idle, the writer also sleeps longer: each time it wakes up, it
  * takes the processor from a thread of the program.
  *
- * Only the writer thread calls these functions.  It reports waits, sleeps and
- * costs, and asks for decisions.
+ * Only the thread that does the writer's work calls these functions.  It
+ * reports waits, sleeps and costs, and asks for decisions.
  */
 #ifndef LOAD_POLICY_H
 #define LOAD_POLICY_H

@@ -168,8 +168,8 @@ shorten(struct fill *f, const char *exe, size_t excess)
 }
 
 /*
- * Build the absolute name with this running number.  Return false if it is too
- * long.
+ * Build the file's path with this running number.  The path is absolute if the
+ * working directory is known.  Return false if the path is too long.
  */
 static bool
 build_path(const struct output *o, uint64_t segment, uint64_t number,

@@ -5,8 +5,9 @@
  * A trace consists of segments, each in its own file.  The functions run on the
  * writer thread, or on the thread of the program that does its work
  * (writer_brief.c).  output_init(), output_copy() and output_has_pid() may run
- * on any thread of the program.  The writer has its own descriptor table, so
- * the program cannot close the descriptors of the files.
+ * on any thread of the program.  output_reopen_trace() may also run on a thread
+ * of the program while there is no writer thread.  The writer has its own
+ * descriptor table, so the program cannot close the descriptors of the files.
  */
 #ifndef OUTPUT_H
 #define OUTPUT_H
@@ -41,9 +42,13 @@ struct output {
 	const struct output_names *names;
 	/* the name of the first segment has its number, too */
 	bool numbers_all;
-	/* working directory, for a relative template; ends with '/' */
+	/*
+	 * Working directory, with '/' at its end, for a relative template.  "":
+	 * the directory is unknown, or the template is absolute.
+	 */
 	char cwd[PATH_MAX];
-	char path[2 * PATH_MAX]; /* absolute, NUL-terminated */
+	/* NUL-terminated; absolute, unless the working directory is unknown */
+	char path[2 * PATH_MAX];
 };
 
 /*
@@ -64,11 +69,12 @@ bool output_has_pid(const char *template);
 void output_copy(struct output *to, const struct output *from);
 
 /*
- * Create the file of a segment.  If the name is taken, increase the running
- * number, which is in the place of %n or, if the template has no %n, in a
- * suffix ".1", ".2" and so on.  The file has mode 0600 and is closed on exec.
- * Return 0 or an errno value; after an error 'path' has the name that failed.
- * This does not close a descriptor that was open before.
+ * Create the file of a segment.  If a regular file has the name, increase the
+ * running number, which is in the place of %n or, if the template has no %n, in
+ * a suffix ".1", ".2" and so on.  The file has mode 0600 and is closed on exec.
+ * Return 0 or an errno value (EEXIST: something else has the name); after an
+ * error 'path' has the name that failed.  This does not close a descriptor that
+ * was open before.
  */
 int output_open(struct output *o, uint64_t segment);
 
@@ -87,14 +93,15 @@ int output_find_name(struct output *o, uint64_t segment);
 
 /*
  * Writer thread: open the directory of the file.  Later files then go there
- * even if the directory is renamed.  If the file is not in that directory,
- * continue to use full names.
+ * even if the directory is renamed.  If the directory's name contains %n, or if
+ * the directory lacks the file that is open, continue to use full names.
  */
 void output_hold_directory(struct output *o);
 
 /*
- * Writer thread: open the folder that contains all files of the trace, directly
- * or in folders below it, with O_PATH.  Return -1 with errno on failure.
+ * Writer thread: open, with O_PATH, the folder that contains all files of the
+ * trace, directly or in folders below it.  Return the descriptor, or -1 with
+ * errno.
  */
 int output_open_root(const struct output *o);
 
@@ -127,7 +134,7 @@ void output_close(struct output *o);
 /* Remove the open file, and close it. */
 void output_discard(struct output *o);
 
-/* Return the file's name without its directory; it points into 'path'. */
+/* Return the file's name without its directory: a pointer into 'path'. */
 const char *output_base(const struct output *o);
 
 /*

@@ -134,7 +134,7 @@ make_room(struct segment *s)
 
 /*
  * Write the threads whose creation, but not whose end, is in the trace.  Also
- * write the names of threads.
+ * write the names of all threads whose end is not in the trace.
  */
 static void
 put_threads(struct segment *s)
@@ -313,8 +313,8 @@ begin(struct segment *s)
 		return false;
 	s->head_nbytes = t->output.nbytes;
 	/*
-	 * If there is a table, the file now has all live blocks.  Otherwise,
-	 * the file lacks the earlier blocks.
+	 * If there is a table, the file now has all live blocks of the trace.
+	 * Otherwise, the file lacks the earlier blocks.
 	 */
 	s->is_known = s->live.slots != NULL;
 	return true;
@@ -339,7 +339,8 @@ segment_begin_first(struct segment *s)
 /*
  * Call this before the next file begins.  Remove so many of the oldest files
  * that the others, the current file and the next file stay within the limits.
- * The current file, which has 'nbytes', is not in the list yet.
+ * The current file, which has 'nbytes', is not in the list yet.  If no file is
+ * current, 'nbytes' is 0.
  */
 static void
 retain(struct segment *s, uint64_t nbytes)
@@ -417,8 +418,8 @@ segment_end_late(struct segment *s, const struct narrate_trailer *end)
 }
 
 /*
- * Call this after the trailer.  Update the sums, close the file, and prepare
- * for the next file.
+ * Call this after the trailer, or if the file gets no trailer.  Update the
+ * sums, close the file, and prepare for the next file.
  */
 static void
 leave(struct segment *s, const struct narrate_trailer *end)

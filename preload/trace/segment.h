@@ -39,7 +39,10 @@ struct segment_heap {
 	uint64_t id, name[2]; /* as in EVENT_CREATE_HEAP */
 };
 
-/* Upper limit of the bytes of all DTDs of the program. */
+/*
+ * Later segments repeat at most this many bytes of the program's DTDs.  The
+ * length of each part counts as two bytes.
+ */
 #define SEGMENT_DTDS_NBYTES (64u << 10)
 
 /*
@@ -60,14 +63,18 @@ struct segment {
 	uint64_t number; /* number of the open segment, else of the next one */
 	bool is_open;
 	bool is_late;  /* unrecorded events preceded this segment */
-	bool is_known; /* the trace so far has every live block */
+	bool is_known; /* the table has every live block of the trace */
 	/* Sums over the earlier segments. */
 	uint64_t events_before, lost_before, bytes_before;
 	uint64_t waits, wait_ns, cpu_ns;
 	char previous[NAME_MAX + 1];
 	/* The next three members decide when the next segment is due. */
 	uint64_t head_nbytes;  /* size of the file before its first event */
-	uint64_t since_ns;     /* when the file began; CLOCK_MONOTONIC */
+	/*
+	 * When the file began, or when the last rotation failed;
+	 * CLOCK_MONOTONIC.
+	 */
+	uint64_t since_ns;
 	uint64_t retry_nbytes; /* length at which to retry a failed rotation */
 	/* The next file could not be opened, and this was reported. */
 	bool is_failing;
@@ -88,8 +95,8 @@ void segment_init(struct segment *s, struct trace *t,
 
 /*
  * Begin the first segment in the file that the trace's output already has open.
- * This may run on a thread of the program that has little stack.  Return the
- * same as trace_commit().
+ * This may run on a thread of the program that has little stack.  On failure
+ * print one line and return false; the file stays open.
  */
 bool segment_begin_first(struct segment *s);
 
@@ -132,9 +139,9 @@ bool segment_rotate(struct segment *s, struct narrate_trailer *end,
 		    uint64_t now_ns);
 
 /*
- * Call this if the file of this segment can no longer be written to, when all
- * blocks are committed.  Continue in the next file.  'end' is as for
- * segment_end().  Return the same as segment_open().
+ * Call this if the file of this segment cannot be opened again.  All its blocks
+ * must be committed.  Continue in the next file; this file gets no trailer.
+ * 'end' is as for segment_end().  Return the same as segment_open().
  */
 bool segment_abandon(struct segment *s, const struct narrate_trailer *end);
 

@@ -139,8 +139,9 @@ trace_begin(struct trace *t, const char *header, size_t header_nbytes)
 }
 
 /*
- * Write a block.  If the disk is full, free space and try again.  Return 0 or
- * an errno value; output_write() says what the file then contains.
+ * Write a block.  If the disk or a quota is full, free space and try again.
+ * Return 0 or an errno value.  After an error, the file has its old length,
+ * unless 'output.is_torn' is set.
  */
 static int
 write_block(struct trace *t, const void *data, size_t nbytes)
@@ -175,7 +176,7 @@ pack(struct trace *t, const uint8_t *data, size_t nbytes)
 	return packed;
 }
 
-/* Set how the next events are encoded. */
+/* Encode the next events fast or in few bytes, according to the load. */
 static void
 set_pace(struct trace *t)
 {
@@ -302,7 +303,10 @@ end_with_error(struct trace *t, const struct narrate_trailer *end, int error)
 	return false;
 }
 
-/* A trailer is valid only after a header and whole blocks. */
+/*
+ * Can a trailer follow?  It is valid only after a header and whole blocks.  If
+ * the user was told that the trace has ended, the file was removed.
+ */
 static bool
 can_end(const struct trace *t)
 {

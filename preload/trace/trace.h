@@ -81,7 +81,7 @@ void trace_set_clock(struct trace *t, bool stamped);
 void trace_look_at_load(struct trace *t, uint64_t now_ns);
 
 /*
- * Compress and write the current block, if it has any record.  On failure,
+ * Compress and write the current block, if a block has begun.  On failure,
  * return false and set 'error'.  From then on each block is discarded, and its
  * events are counted as missing.
  */
@@ -92,21 +92,21 @@ bool trace_commit(struct trace *t);
  */
 void trace_get_state(const struct trace *t, struct image_commit *state_ret);
 
-/* Write the trailer and commit. */
+/* Write the trailer and commit.  Return the same as trace_commit(). */
 bool trace_finish(struct trace *t, const struct narrate_trailer *end);
 
 /*
  * Call this after an error: append the number of missing events and a trailer
- * with the reason, if the file allows it.  Print one line on standard error.
- * Return false if the file has no trailer.
+ * with the reason, if the file allows it.  Print one line on standard error,
+ * unless 'is_end_reported' is set.  Return false if the file has no trailer.
  */
 bool trace_finish_failed(struct trace *t, const struct narrate_trailer *end);
 
 /*
  * Was trace_finish_failed() unsuccessful only because the disk or a quota was
  * full?  If so, trace_finish_late() can try again to append the number and the
- * trailer, once the file is open again.  It returns whether the file now has
- * its trailer.
+ * trailer, once the file is open again.  That function returns whether the file
+ * now has its trailer.
  */
 bool trace_lacks_room(const struct trace *t);
 bool trace_finish_late(struct trace *t, const struct narrate_trailer *end);

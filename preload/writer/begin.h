@@ -2,12 +2,13 @@
 /*
  * begin.h - prepare a trace, in two steps
  *
- * The first step reads the settings and checks that there is enough memory.
- * The second step prepares the rest: the clock, the names, the header, and the
- * writer's tables.  A process that records from the start takes both steps at
- * once.  A process that begins dormant takes the second step with its first
- * order, or earlier if the program is about to make a change after which the
- * step could fail (writer_make_early()).  Most such processes never take it.
+ * After the settings are read, the first step checks that there is enough
+ * memory, and maps the memory that every process needs.  The second step
+ * prepares the rest: the clock, the names, the header, and the writer's tables.
+ * A process that records from the start takes both steps at once.  A process
+ * that begins dormant takes the second step with its first order, or earlier if
+ * the program is about to make a change after which the step could fail
+ * (writer_make_early()).  Most such processes never take the second step.
  */
 #ifndef BEGIN_H
 #define BEGIN_H
@@ -36,9 +37,9 @@ bool begin_reserve(const struct header_parent *parent, bool is_first,
 
 /*
  * Take the second step, unless it has been taken.  Only one thread at a time
- * may call this: the thread that starts the process's trace, or the thread that
- * makes the writer thread.  If there is no memory, report this and return
- * false.
+ * may call this: the thread that starts the process's trace or, later, the
+ * thread for which wake_claim() has returned true.  If there is no memory,
+ * report this and return false.
  */
 bool begin_prepare(void);
 

@@ -76,7 +76,7 @@ remaining_threads_none(int *status_ret)
 void
 remaining_threads_end_looks(void)
 {
-	/* relaxed: no other thread is under the filter yet. */
+	/* relaxed: threads come under the filter only after this store. */
 	atomic_store_explicit(&is_blind, true, memory_order_relaxed);
 }
 
@@ -86,7 +86,7 @@ remaining_threads_several(bool has_writer)
 	char buf[PROCSTAT_NBYTES];
 	const char *state;
 
-	/* relaxed: see remaining_threads_end_looks(). */
+	/* relaxed: a thread comes under the filter only after the store. */
 	if (atomic_load_explicit(&is_blind, memory_order_relaxed))
 		return true;
 	state = procstat_read(AT_FDCWD, STAT_PATH, buf);

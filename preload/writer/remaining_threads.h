@@ -21,8 +21,8 @@ void remaining_threads_init(void);
 void remaining_threads_open_proc(void);
 
 /*
- * The writer calls this while it may still open files: open the file that the
- * functions below read.
+ * The writer calls this while it may still open files: open the file that
+ * remaining_threads_none() reads.
  */
 void remaining_threads_open_stat(void);
 
@@ -43,14 +43,14 @@ void remaining_threads_end_looks(void);
 /*
  * Does the program have more than one thread, including those that have
  * recorded nothing?  If 'has_writer' is set, the writer thread exists and is
- * not counted.  Return true if /proc cannot be read.
+ * not counted.  Return true if /proc cannot be read, or must not be read.
  */
 bool remaining_threads_several(bool has_writer);
 
 /*
  * Does the program have only one thread?  The answer is yes if no second thread
  * has got a HATF number.  Otherwise count the threads in /proc, and return
- * false if /proc cannot be read.
+ * false if /proc cannot be read, or must not be read.
  */
 bool remaining_threads_single(void);
 

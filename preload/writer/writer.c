@@ -4,8 +4,9 @@
  *
  * This is the main loop of the writer thread: answer requests, make a round
  * (writer_round.c), sleep.  While the program allocates, the thread makes a
- * round about every millisecond, which also renews the tick (clock.h).  After
- * some time without events the writer goes idle, and the next event wakes it.
+ * round about every millisecond, or less often if no processor is idle.  Each
+ * round also renews the tick (clock.h).  After some time without events the
+ * writer goes idle, and the next event wakes it.
  */
 
 #include <sys/wait.h>
@@ -26,10 +27,10 @@
 #define IDLE_SLEEP_NS NS_PER_SEC
 /*
  * The pause after a trailer (WRITER_HOLD_NS) is only this long if a producer
- * waits for room.
+ * waits for room or has dropped an event.
  */
 #define HOLD_BUSY_NS 50000000ull
-/* A process that ends before this time gets no socket. */
+/* A process that ends within this time after its start gets no socket. */
 #define CONTROL_AFTER_NS 100000000ull
 
 static void
@@ -97,7 +98,7 @@ serve_follow(void)
 		remaining_threads_open_stat();
 	}
 	done = privileges_take_on(writer->follow_to);
-	/* release: pairs with the acquire in writer_follow(). */
+	/* release: pairs with the acquire in await_following(). */
 	atomic_store_explicit(&writer->follow,
 			      done ? WRITER_FOLLOW_DONE : WRITER_FOLLOW_FAILED,
 			      memory_order_release);
@@ -105,9 +106,10 @@ serve_follow(void)
 }
 
 /*
- * Call this when there have been no events for some time.  Set the clock idle
- * and sleep.  The next event will start the clock and wake the writer.  Return
- * false if the program's threads have ended.
+ * Call this when there have been no events for some time.  If the program's
+ * threads have ended, end the trace and return false.  Otherwise set the clock
+ * idle, and sleep unless an event has come meanwhile.  The next event will
+ * start the clock and wake the writer.
  */
 static bool
 go_idle(uint32_t wake)
@@ -133,7 +135,7 @@ go_idle(uint32_t wake)
 /*
  * Return how long a tick lasts.  If no processor is idle, each round takes some
  * time from the program, so make fewer rounds.  But if events are dropped when
- * a ring is full, empty the rings as often as before.
+ * a ring is full, empty the rings as often as usual.
  */
 static uint64_t
 tick_ns(void)
@@ -166,7 +168,10 @@ rest(uint32_t wake)
 	return goes_on;
 }
 
-/* Serve the threads that wait for a ring, for memory or for a larger pool. */
+/*
+ * Serve the threads that wait for a ring, for memory or for room in a ring.
+ * Also extend the pool of threads ahead of need.
+ */
 static void
 serve_rings(void)
 {
@@ -216,13 +221,18 @@ resume(void)
 
 /*
  * Is the writer in the pause after a trailer (writer_resume())?  The pause is
- * shorter if producers wait for room, because the process may then be
- * continuing after a handler of SIGABRT has jumped out of abort().
+ * shorter if producers wait for room or have dropped events, because the
+ * process may then be continuing after a handler of SIGABRT has jumped out of
+ * abort().
  */
 static bool
 is_holding(uint64_t now)
 {
-	/* relaxed: only this thread writes 'hold_until_ns'. */
+	/*
+	 * relaxed: only the thread that does the writer's work writes
+	 * 'hold_until_ns'.  If an earlier thread did this work, wake_claim()
+	 * makes its value visible.
+	 */
 	const uint64_t until = atomic_load_explicit(&writer->hold_until_ns,
 						    memory_order_relaxed);
 
@@ -271,7 +281,8 @@ is_ending_dormant(uint64_t now)
 
 /*
  * Call this while nothing is recorded.  Sleep until an order or a request
- * comes.  Return false if the program's threads have ended.
+ * comes, but for a second at most.  Return false if the program's threads have
+ * ended.
  */
 static bool
 sleep_dormant(uint32_t wake)

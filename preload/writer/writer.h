@@ -9,9 +9,10 @@
  * A thread of the program makes the writer thread when it is needed: when the
  * initial thread's ring is nearly full, after some time of recording, before a
  * second thread or a fork, before the program changes its privileges, limits or
- * mounts, or at the end of the process.  Until then events wait in the ring,
- * and there is no file.  With HATFTRACE_BEGIN=now the first event makes the
- * thread.
+ * mounts, or at the end of the process, unless the thread that ends the process
+ * does the writer's work (writer_finish_brief()).  Until then events wait in
+ * the ring, and there is no file.  With HATFTRACE_BEGIN=now the first event
+ * makes the thread.
  *
  * After some time without events the thread leaves; a thread of the program
  * makes another when it is needed.  Meanwhile events wait in the rings, which
@@ -57,7 +58,8 @@ struct writer_place {
 };
 
 /*
- * Return the size in bytes of what writer_reserve() and writer_prepare() map.
+ * Return how many bytes writer_reserve() and writer_prepare() map, without the
+ * tables of call stacks and of live blocks.
  */
 size_t writer_memory_nbytes(const struct config *config);
 
@@ -94,13 +96,14 @@ void writer_open_calls(void);
 /*
  * The calling thread is about to make a change.  After this change the writer
  * thread could not be made, or could not open its files, so make the writer
- * now.  Keeps errno.
+ * now.  In a dormant process, only call writer_get_ready().  Keeps errno.
  */
 void writer_make_early(void);
 
 /*
- * The slot of a dormant process has a new order (own_slot.h).  Make the writer,
- * and start recording if the order is to start.  Return 'p'.  Keeps errno.
+ * The slot of this process, which has no writer thread, has a new order
+ * (own_slot.h).  Make the writer, and start recording if the order is to start.
+ * Return 'p'.  Keeps errno.
  */
 void *writer_answer_bell(void *p);
 
@@ -109,9 +112,10 @@ uint64_t writer_start_ns(void);
 
 /*
  * The calling thread is the only one of the program, and is about to make a
- * call that fails in a process of several threads.  Make the writer write all
- * events so far to the file, and end.  Return true when the writer thread is
- * gone, or false if it must stay.  A later event makes a new writer.
+ * call that fails in a process of several threads, or that lets the program
+ * count its threads.  Make the writer write all events so far to the file, and
+ * end.  Return true when the writer thread is gone, or false if it must stay.
+ * A later event makes a new writer.
  *
  * If 'for_call' is set, the caller must call writer_return() after its call.
  * writer_return() makes the writer, with the privileges that the caller then
@@ -152,8 +156,8 @@ void writer_finish(enum writer_end end);
 /*
  * Like writer_finish(), but the calling thread writes the whole trace itself.
  * This is possible if no writer thread was needed so far.  All signals must be
- * blocked.  Return false if nothing was written.  In this case the caller must
- * call writer_finish().
+ * blocked.  Return false if this is not possible, or if the trace file cannot
+ * be made.  In this case the caller must call writer_finish().
  */
 bool writer_finish_brief(enum writer_end end);
 
@@ -178,11 +182,11 @@ bool writer_follow(const struct privileges *p);
 void writer_await_gone(void);
 
 /*
- * Call this after writer_finish() if an exec has failed and the process
- * continues.  End the writer's pause.  Return when the writer drains the rings
- * as before.  All signals must be blocked.  (The writer pauses for up to a
- * second after the trailer, because other threads may still have events while
- * the process ends, and no event may follow the trailer.)
+ * Call this after writer_finish() or writer_finish_brief() if an exec has
+ * failed and the process continues.  End the writer's pause.  Return when the
+ * writer drains the rings as before.  All signals must be blocked.  (The writer
+ * pauses for up to a second after the trailer, because other threads may still
+ * have events while the process ends, and no event may follow the trailer.)
  */
 void writer_resume(void);
 

@@ -2,8 +2,8 @@
 /*
  * writer_begin.c - map and initialize the writer's memory
  *
- * The thread that begins the process's trace calls these functions, through
- * begin.c.
+ * begin.c calls these functions, on the thread that begins the process's trace
+ * or, for a process that begins dormant, later on another thread.
  */
 
 #include "hatf/recorder/config.h"

@@ -87,9 +87,10 @@ writer_get_ready(void)
 }
 
 /*
- * Close the file, unless the process is about to exec.  An exec that succeeds
- * closes the file itself.  After an exec that fails, the trace continues.
- * writer_resume() then makes the writer thread, which takes over the file.
+ * Close the file and record nothing more, unless the process is about to exec.
+ * An exec that succeeds closes the file itself.  After an exec that fails, the
+ * trace continues.  writer_resume() then makes the writer thread, which takes
+ * over the file.
  */
 static void
 leave_trace(enum writer_end end)
@@ -174,9 +175,9 @@ writer_end_late(void)
 		return;
 	saved_errno = errno;
 	mask = sys_block_signals();
-	/* acquire: pairs with the release in end_failed(). */
 	if (wake_claim()) {
 		privileges_lower(&before);
+		/* acquire: pairs with the release in end_failed(). */
 		if (atomic_exchange_explicit(&writer->has_late_end, false,
 					     memory_order_acquire))
 			hidden_thread_run_here(write_late_end, NULL);

@@ -61,15 +61,17 @@ discard(uint64_t until, struct narrator *narrator)
 		struct order_producer *const producer = writer->producers[i];
 
 		/*
-		 * If a realloc is under way, the next trace lacks the realloc's
-		 * old block.  Record only the new block.
+		 * If a realloc is under way, the trace that begins after the
+		 * discarded events lacks the realloc's old block.  Record only
+		 * the new block.
 		 */
 		if (producer->realloc_open && !producer->realloc_done)
 			producer->realloc_freed = true;
 		ring_wait_release(producer->ring, producer->pos);
 		/*
-		 * relaxed: an event that is dropped at this moment belongs to
-		 * no trace, so it does not matter whether it is counted.
+		 * relaxed: an event that is dropped at this moment comes before
+		 * the trace, or just at its beginning, so it does not matter
+		 * whether the event is counted.
 		 */
 		atomic_store_explicit(&producer->ring->lost_count, 0,
 				      memory_order_relaxed);
@@ -79,14 +81,15 @@ discard(uint64_t until, struct narrator *narrator)
 /*
  * Begin a trace, while the program's threads continue.  Once they see that
  * 'process_dormant' is false, they publish events, perhaps of blocks that the
- * trace does not know (FORMAT.md, "start=late").  Therefore take a stamp T
- * after changing the flag, and discard all events that were published with
+ * trace does not know (FORMAT.md, header key "start").  Therefore take a stamp
+ * T after changing the flag, and discard all events that were published with
  * stamps up to T.  The rest is consistent.  If an event of a block is kept, all
  * later events of that block are kept, since their stamps are larger.  An event
  * with a stamp before T that is published later is an allocation whose block no
  * other thread has, or a free that has not happened (order.h, rule 3).  Any
  * thread that learns of such an event later also sees the flag.  In a process
- * with one thread, without stamps, discard the first part of its ring.
+ * with one thread, without stamps, discard the first part of its ring.  Return
+ * NULL, or the reason why no trace has begun.
  */
 static const char *
 start_recording(void)

@@ -2,8 +2,8 @@
 /*
  * writer_place.c - the current trace file, its segment and its event count
  *
- * Only the writer changes these values.  Any thread may read them, also in the
- * child of a fork.
+ * Only the writer, or a thread that does its work, changes these values.  Any
+ * thread may read them, also in the child of a fork.
  */
 
 #include <string.h>

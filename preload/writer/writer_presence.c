@@ -126,8 +126,9 @@ begin(void)
 }
 
 /*
- * The trace file cannot be found.  Write no trailer to it, and write the events
- * in the rings to another file.  Return false if the trace cannot continue.
+ * The trace file cannot be opened again, because of the errno value 'error'.
+ * Write no trailer to this file, and write the events in the rings to another
+ * file.  Return false if the trace cannot continue.
  */
 static bool
 continue_elsewhere(int error)
@@ -216,7 +217,7 @@ writer_take_up(void)
 
 /* -------------------------------------------------------- the thread leaves */
 
-/* Are all published events in the trace file? */
+/* Are all published events in the trace file, and is no fork under way? */
 static bool
 is_settled(void)
 {
@@ -232,7 +233,10 @@ is_settled(void)
 	return true;
 }
 
-/* Could a later writer thread open the files of the trace? */
+/*
+ * Could a later writer thread open the files of the trace?  'complete' is as
+ * for ringfile_can_leave().
+ */
 static bool
 can_reopen(bool complete)
 {
@@ -287,8 +291,8 @@ forget_files(void)
 	output_forget(&writer->trace.output);
 	writer->has_left = !writer->is_dormant;
 	/*
-	 * relaxed: the change of the presence publishes this store to the
-	 * thread that makes the next writer.
+	 * relaxed: wake_is_wanted() uses this time only to decide when a new
+	 * writer is due, so a late store does no harm.
 	 */
 	atomic_store_explicit(&writer->wake.away_since_ns, 0,
 			      memory_order_relaxed);

@@ -228,7 +228,7 @@ is_room_wanted(void)
 {
 	for (uint32_t i = 0; i < writer->thread_count; i++) {
 		const struct ring *const r = writer->producers[i]->ring;
-		/* relaxed: only this thread writes the tail. */
+		/* relaxed: only a thread that does this work writes 'tail'. */
 		const uint64_t used =
 			ring_head(r) -
 			atomic_load_explicit(&r->tail, memory_order_relaxed);
@@ -292,8 +292,8 @@ is_blocked_too_long(uint64_t now)
 }
 
 /*
- * If only one thread has events, grant the tick to that thread, unless
- * HATFTRACE_CLOCK is us or ns.
+ * If only one thread has had events for long enough (tick_grant.h), grant the
+ * tick to that thread, unless HATFTRACE_CLOCK is us or ns.
  */
 static void
 grant_tick(uint64_t now)
@@ -397,7 +397,10 @@ writer_end_trace(enum writer_end how)
 void
 writer_hold(void)
 {
-	/* relaxed: writer_resume() is called only after the writer's answer. */
+	/*
+	 * relaxed: only the thread that does the writer's work reads or writes
+	 * 'hold_until_ns'.
+	 */
 	atomic_store_explicit(&writer->hold_until_ns,
 			      writer->trace.narrator.timeline.ns1 +
 				      WRITER_HOLD_NS,

@@ -80,8 +80,8 @@ struct writer {
 	uint64_t unattached_reported;
 	bool is_ended; /* the current block has the trailer */
 	/*
-	 * An order to stop, or a failed write, has ended the trace, so discard
-	 * later events.
+	 * An order to stop, or a failed write, has ended the trace, so recovery
+	 * must not append the events that are in the rings.
 	 */
 	bool is_stopped;
 	uint32_t fork_count;	/* forks under way */
@@ -89,8 +89,9 @@ struct writer {
 	/* since when forks delay the end of a segment; 0: they do not */
 	uint64_t fork_kept_ns;
 	/*
-	 * Is there no trace at present?  The writer thread writes this flag,
-	 * and the thread that ends the process reads it.
+	 * true: nothing is recorded at present.  The thread that begins the
+	 * trace initializes this flag, the writer thread changes it, and the
+	 * thread that ends the process reads it.
 	 */
 	_Atomic bool is_dormant;
 	bool is_prepared; /* has writer_prepare() run? */
@@ -102,7 +103,7 @@ struct writer {
 	uint64_t quiet_since_ns;
 	/* Figures of the last trace that ended. */
 	uint64_t last_events, last_lost;
-	/* errno of the error that ended the last trace; 0: an order did */
+	/* errno of the error that ended the last trace; 0: no error did */
 	int last_error;
 	/*
 	 * The trailer did not fit on a full disk, so writer_end_late() must try
@@ -147,9 +148,9 @@ struct writer {
 };
 
 /*
- * Large tables, in a mapping of their own.  A dormant process uses only struct
- * writer, and a process with few threads uses few pages of the tables.  The
- * kernel wipes the tables, too, in the child of a fork.
+ * Large tables, in a mapping of their own.  A process that begins dormant has
+ * only struct writer at first, and a process with few threads uses few pages of
+ * the tables.  The kernel wipes the tables, too, in the child of a fork.
  */
 struct writer_tables {
 	struct thread *threads[THREAD_MAX];
@@ -194,7 +195,10 @@ int writer_main(void *unused);
 
 /* writer_round.c ---------------------------------------------------------- */
 
-/* Read both clocks, for the trace and for recovery. */
+/*
+ * Read the stamp clock and CLOCK_MONOTONIC, and store the reading for the trace
+ * and for recovery.
+ */
 struct clock_reading writer_read_clock(void);
 
 /*
@@ -217,8 +221,9 @@ void writer_take_event(void *narrator, const struct order_producer *producer,
 bool writer_commit(void);
 
 /*
- * Call this only between rounds.  Commit, and recycle the threads that have
- * ended.
+ * Commit, and recycle the threads that have ended.  This empties the list of
+ * threads, so call it only before writer_collect_threads() or at the end of a
+ * round.  Return the same as writer_commit().
  */
 bool writer_commit_and_recycle(void);
 
@@ -284,7 +289,7 @@ void writer_collect_threads(void);
 
 /*
  * Enlarge each ring whose producer waits for room, as far as 'all_ring_words'
- * allows.
+ * of 'struct config' allows.
  */
 void writer_extend_rings(void);
 
@@ -327,8 +332,9 @@ void writer_note_rare_event(const struct order_producer *producer,
 /*
  * Is a fork under way, so that the segment should not end?  Both events of a
  * fork should be in one segment, so that a reader of that segment knows the
- * child's blocks.  After a second the answer is no in any case.  A fork whose
- * thread was killed never ends, and a program may fork all the time.
+ * child's blocks.  After a second the answer is no in any case, because a fork
+ * whose thread was killed never ends, and a program may fork all the time.  If
+ * the answer is yes, 'fork_kept_ns' notes that the end of the segment is due.
  */
 bool writer_is_forking(uint64_t now);
 
@@ -344,7 +350,10 @@ bool writer_is_between_forks(const struct event *ev);
  */
 bool writer_is_waiting_inside(const struct order_producer *producer);
 
-/* Fill in the trailer's figures for the whole process. */
+/*
+ * Fill in the trailer's figures: the threads and waits of the whole process,
+ * and the processor time of the calling thread.  The waits in '*end' must be 0.
+ */
 void writer_sum_up(struct narrate_trailer *end);
 
 /* writer_reach.c ---------------------------------------------------------- */

@@ -41,8 +41,8 @@ HATFTRACE_BEGIN=now "$HATF" record -o 'tree/%e.%p.gz' -- \
 	sh -c "$raw 3; $raw 0 && echo on; kill -9 \$\$" >out 2>err
 check "children: status" $? 137
 check "children: output" "$(cat out)" on
-text='(+ 2 traces of child processes, 2 of these completed after an'
-grep -q "$text abrupt end, no events lost in these)" err ||
+text="(+ 2 traces of child processes, 2 of these completed by 'hatf record'"
+grep -q "$text after an abrupt end, no events lost in these)" err ||
 	fail "children: $(cat err)"
 for file in tree/rawexit.*.gz; do
 	whole "$file" 1501 abrupt

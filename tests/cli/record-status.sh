@@ -60,7 +60,7 @@ if [ "$rings" -ne 0 ]; then
 			1 while wait > 0; exit 5'
 	check_status 'killed children' 5
 	said '.*, no events lost (+ .*3 traces of child processes,' \
-		'3 of these completed after an abrupt end,' \
+		"3 of these completed by 'hatf record' after an abrupt end," \
 		'no events lost in these)'
 	run "$HATF" verify killed/*.gz
 	check_status 'killed children: verify' 0

@@ -30,8 +30,8 @@ struct claims {
 	uint64_t threads_created;
 	/*
 	 * 'trailer' is valid if the last event was the trailer.  'block' is the
-	 * comment of a block, until the next event.  The attributes of both are
-	 * no longer valid.
+	 * comment of a block, until the next event that is not a comment.  The
+	 * attributes of both are no longer valid.
 	 */
 	bool has_trailer;
 	struct hatf_event trailer;

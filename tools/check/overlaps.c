@@ -29,7 +29,8 @@ overlaps_begin(struct overlaps *o, const struct hatf_reader *reader,
 	o->events = events;
 	/*
 	 * Do not judge a trace of another recorder, in which an address may be
-	 * an arbitrary number that only identifies a block.
+	 * an arbitrary number that only identifies a block.  Also do not judge
+	 * a trace without heaps, in which a block may lie inside another.
 	 */
 	o->judges = !stats.foreign &&
 		    hatf_reader_header(reader, "source") == NULL &&
@@ -135,7 +136,8 @@ suspect(struct overlaps *o, const struct hatf_live *older,
 
 /*
  * Update the suspects after the event 'e' of the block at 'start'.  If 'e' is a
- * realloc, 'end' is the new end of the block, or 'start' if the block moved.
+ * realloc, 'end' is the new end of this block, or 'start' if this block moved
+ * or another one has replaced it.
  */
 static void
 judge_suspect(struct overlaps *o, const struct hatf_event *e, uint64_t start,

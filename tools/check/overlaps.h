@@ -8,8 +8,9 @@
  * Each new block is compared with its neighbours in the live set of the event
  * stage, so the check keeps no set of its own.  Three kinds of blocks are
  * exempt: blocks of 0 bytes, blocks inherited by a child, and carried blocks
- * when some may have been freed.  Once a block has covered an exempt one, the
- * search skips exempt blocks, at most OVERLAPS_STEPS of them.
+ * when some may have been freed.  The search behind a new block skips exempt
+ * blocks.  The search before a new block skips them once a block may lie inside
+ * another.  Each search looks at no more than OVERLAPS_STEPS blocks.
  *
  * With several threads, an allocation may stand in the trace before the realloc
  * that released its memory (hatf/rings/order.h): the position of a realloc is
@@ -52,10 +53,13 @@ struct overlaps {
 	 * began.
 	 */
 	bool is_exact;
-	bool has_covered; /* a block has covered an exempt one */
+	bool has_covered; /* a block may lie inside another one */
 	bool has_threads; /* there is more than one thread */
 	uint64_t thread;  /* the first thread */
-	/* For each thread, the number of its last record. */
+	/*
+	 * For each thread, the number of its last record.  UINT64_MAX: the
+	 * thread has no record or has ended.
+	 */
 	uint64_t *seen;
 	uint64_t seen_count;
 	struct overlaps_suspect suspects[OVERLAPS_SUSPECTS_MAX];

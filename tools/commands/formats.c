@@ -32,7 +32,7 @@ static const struct opt_page page = {
 	options
 };
 
-/* Print " keeps size, address\n" for the bits that are set. */
+/* Print "    keeps  size, address\n" for the bits that are set, if any. */
 static void
 print_list(struct out *o, const char *title, unsigned bits)
 {

@@ -279,7 +279,7 @@ print_count(struct out *o, const char *text, uint64_t n)
 	out_printf(o, "%s\n", figure_count(n).text);
 }
 
-/* Print "process 4242 on host, 2025-11-21 07:23:00 UTC". */
+/* Print the command, and "process 4242 on host, 2025-11-21 07:23:00 UTC". */
 static void
 print_origin(struct out *o, const struct info *info)
 {

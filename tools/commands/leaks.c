@@ -153,7 +153,10 @@ find_stacks(const struct leaks *l, uint32_t site, uint32_t *n_ret)
 	return rows;
 }
 
-/* Call 'tell' for each frame of a stack, the innermost first. */
+/*
+ * Call 'tell' for the frames of a stack, the innermost first, but not for
+ * hidden frames at the innermost end.
+ */
 static void
 walk_stack(const struct leaks *l, uint64_t stack,
 	   void (*tell)(void *ctx, const char *frame), void *ctx)

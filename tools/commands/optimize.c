@@ -51,8 +51,9 @@ static const struct opt_page page = {
 	"base-offset-2, best-base-offset, stride, or best.\n"
 	"'-' is standard input or output; if OUT is '-', nothing is\n"
 	"printed.\n",
-	"With --placement smallest, OUT is a copy of IN if IN is a complete\n"
-	"HATF file, compressed or not as OUT is, and OUT would be larger.\n"
+	"With --placement smallest, OUT is a copy of IN if OUT would be\n"
+	"larger, IN is a complete HATF file, and both are compressed or\n"
+	"both are not.\n"
 	"If IN is incomplete, OUT is marked as incomplete.\n"
 	"Exit status: 0 if all is well, 1 if the trace is bad or\n"
 	"incomplete, 2 for wrong usage.\n",
@@ -179,7 +180,10 @@ copy_input(const struct rewrite *r)
 	return is_fine;
 }
 
-/* Is 'path' compressed although its name does not say so? */
+/*
+ * Is 'path' a compressed file although its name ends as those of uncompressed
+ * files do?
+ */
 static bool
 is_compressed_unsaid(const char *path)
 {

@@ -198,7 +198,7 @@ begin_tree(void)
 	return ok;
 }
 
-/* Does the filter of --follow exclude the command by its name? */
+/* Does the filter in HATFTRACE_FOLLOW exclude the command by its name? */
 static bool
 is_excluded(const char *command)
 {
@@ -212,12 +212,16 @@ is_excluded(const char *command)
 	return !globs_choose(colon + 1, name);
 }
 
-/* The command line, except the options that become environment variables. */
+/*
+ * The options, except those that take_option() itself puts into environment
+ * variables.
+ */
 struct command_line {
 	const char *out;
 	bool no_symbols;
-	const char *summary;	  /* a word of summary_words; NULL: auto */
-	struct checking checking; /* limits of --check, and --wrapper */
+	const char *summary; /* a word of summary_words; NULL: auto */
+	/* what --check, --junit, --sarif and --wrapper set */
+	struct checking checking;
 	bool has_check;
 };
 
@@ -351,9 +355,10 @@ set_preload(void)
 }
 
 /*
- * Return the template of the traces' names as an absolute path, after checking
- * that files can be created there.  On failure print an error message and
- * return NULL; '*usage_ret' is true if the template itself was wrong.
+ * Check that files can be created in the directory of the traces' template, and
+ * set HATFTRACE_OUT to the template as an absolute path.  Return this path.  On
+ * failure print an error message and return NULL; '*usage_ret' is true if the
+ * template itself was wrong.
  */
 static char *
 prepare_output(const char *option, bool *usage_ret)
@@ -405,7 +410,7 @@ has_stacks(void)
 	       strncmp(stacks, "off", 3) != 0;
 }
 
-/* The command, and facts found before it ran. */
+/* The command, how to report on it, and facts found before it ran. */
 struct job {
 	const char *text;    /* template of the traces' names */
 	bool no_symbols;     /* do not add names to the frames */
@@ -420,7 +425,7 @@ struct job {
 	 * short report uses the view of stacks that is part of 'checking'.
 	 */
 	const struct checking *checking;
-	int check_status;
+	int check_status; /* exit status of --check */
 };
 
 /* Report that the command's own process has no trace. */
@@ -429,8 +434,8 @@ tell_missing(const struct job *job, const struct launch *l, const char *others)
 {
 	/*
 	 * If the command cannot be traced, the reason was printed before the
-	 * command ran.  Repeat the reason only if there are other traces,
-	 * because the line with the counts of these traces then follows.
+	 * command ran.  Repeat the reason only if there are other traces: the
+	 * message then also counts these traces.
 	 */
 	if (job->untraceable != NULL && others[0] == '\0')
 		return;
@@ -442,7 +447,10 @@ tell_missing(const struct job *job, const struct launch *l, const char *others)
 				job->notebook.own_is_lost);
 }
 
-/* Report the children of a command that is itself not traced. */
+/*
+ * Report the traces of the descendants of a command that --follow excludes.
+ * Return false if there are none, or if one of them is incomplete.
+ */
 static bool
 report_excluded(const struct job *job, const struct collection *c)
 {
@@ -485,8 +493,9 @@ check_traces(const struct job *job, const struct collection *c)
 }
 
 /*
- * Report all traces.  Return false if a trace is incomplete, or if the command
- * should have left a trace but did not.
+ * Report all traces.  Return false if the command itself should have left a
+ * trace but did not, if one of its own traces is incomplete, or if there is no
+ * memory.  For an excluded command, return what report_excluded() returns.
  */
 static bool
 report(struct job *job, const struct launch *l)

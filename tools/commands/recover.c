@@ -186,7 +186,7 @@ complain(const char *rings, const char *trace,
 	case HATF_OTHER_RINGS:
 		/*
 		 * If 'field' is set, the trace is shorter than the ring file
-		 * states, or its content differs from the ring file.
+		 * states, or has other content than the ring file states.
 		 */
 		if (err->field != NULL)
 			message_print("%s: cannot be completed, because its "
@@ -333,7 +333,10 @@ recover_file(struct recover *c, const char *file)
 	return judge_trace(file);
 }
 
-/* Did our recorder write the trace?  Print no message if not. */
+/*
+ * Is 'path' a trace of our recorder, or a copy of such a trace?  Print no
+ * message if not.
+ */
 static bool
 is_recorded(const char *path)
 {
@@ -349,10 +352,11 @@ is_recorded(const char *path)
 }
 
 /*
- * Handle a file in a directory, after all ring files there: report a trace that
- * has neither a trailer nor a ring file, and a trace whose trailer says that
- * the trace is not complete.  A trace with a ring file in the same directory
- * has been handled, successfully or not.
+ * Handle a file in a directory, after all ring files there.  Report a trace
+ * that has neither a trailer nor a ring file, and a trace whose trailer says
+ * that the trace is not complete.  Recover a trace whose ring file is in
+ * another directory.  A trace with a ring file in the same directory has been
+ * handled, successfully or not.
  */
 static int
 judge_file(struct recover *c, const char *path)
@@ -365,7 +369,7 @@ judge_file(struct recover *c, const char *path)
 	if (trailer_read(path, true, &tail)) {
 		/*
 		 * 'hatf convert' writes "source incomplete" into its copy of an
-		 * incomplete trace.
+		 * incomplete trace.  Do not report such a copy.
 		 */
 		if (tail.complete || strcmp(tail.end, "source incomplete") == 0)
 			return EXIT_FINE;

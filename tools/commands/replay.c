@@ -130,7 +130,7 @@ struct ask {
 	struct replay_models models;
 	const char *emit; /* NULL: no C program */
 	struct what_if_plan what_if;
-	/* The original trace, if 'what_if' is used. */
+	/* The original trace, if --what-if is given and allocators run. */
 	struct compiled original;
 	struct replay_runs original_runs;
 	struct replay_view original_view;
@@ -244,7 +244,10 @@ take_option(unsigned idx, const char *value, void *ctx)
 	}
 }
 
-/* Print the table of the trace, and the table of the changed trace. */
+/*
+ * Print the table of the trace.  With --what-if, print the table of the
+ * original trace, that of the changed trace, and the savings.
+ */
 static void
 print_tables(struct out *o, const struct replay_view *view)
 {
@@ -257,7 +260,10 @@ print_tables(struct out *o, const struct replay_view *view)
 		replay_print_savings(o, view);
 }
 
-/* Print the measurements of the runs.  Return false on failure. */
+/*
+ * Print the results of the runs, and write the page of --html.  Return false on
+ * failure.
+ */
 static bool
 print_runs(const struct ask *ask)
 {
@@ -354,7 +360,10 @@ read_twice(struct ask *ask)
 	return ok;
 }
 
-/* Replay the original trace, with which the changed one is compared. */
+/*
+ * Replay the original trace, with which the changed trace is compared, and set
+ * the options for the changed trace.  Return the exit status.
+ */
 static int
 replay_original(struct ask *ask)
 {
@@ -411,7 +420,7 @@ contradiction(struct ask *ask)
 		       "--own and --usable";
 	if (ask->models.count != 0 && ask->emit != NULL)
 		return "--model and --emit-c exclude each other";
-	/* Use one thread, so that a model gets all calls in trace order. */
+	/* Models need one thread, so that they get all calls in trace order. */
 	ask->compile.one_thread |=
 		ask->models.count != 0 || ask->what_if.merges_threads;
 	ask->compile.what_if = changes ? &ask->what_if : NULL;

@@ -176,7 +176,7 @@ sample_history(const struct census *c, uint64_t values[BAR_COUNT])
 
 	for (unsigned i = 0; i < BAR_COUNT; i++) {
 		const double part = (double)end / BAR_COUNT;
-		/* The number of the first span that begins after part 'i'. */
+		/* Spans below this number count for part 'i' or earlier. */
 		const uint64_t last = (uint64_t)(part * (i + 1));
 
 		values[i] = live;

@@ -98,7 +98,7 @@ struct ask {
 	struct gather_options gathering;
 };
 
-/* Do the options request only the live bytes at one moment? */
+/* Do the options request only what is live at one moment? */
 static bool
 is_moment(const struct ask *ask)
 {
@@ -158,7 +158,7 @@ print_head(struct out *o, const struct ask *ask, const char *title)
 	show_heading(o, line);
 }
 
-/* Return the thread of a group, if groups are threads. */
+/* Return the thread that a group stands for.  The groups must be threads. */
 static const struct census_thread *
 thread_of(const struct groups *all, uint32_t row)
 {
@@ -168,7 +168,7 @@ thread_of(const struct groups *all, uint32_t row)
 					all->rows[row].number)];
 }
 
-/* Print those of the 'n' threads in 'order' whose blocks outlived them. */
+/* Of the 'n' threads in 'order', print those that left blocks at their end. */
 static void
 print_outlived(struct out *o, const struct groups *all, const uint32_t *order,
 	       uint32_t n)
@@ -313,7 +313,7 @@ print_lifetimes(struct out *o, const struct census *c)
 
 /*
  * Return an array with an object for each pair of a size class and a lifetime
- * class.  The object has two amounts of freed blocks of the size class: the
+ * class that has freed blocks.  The object has two amounts of these blocks: the
  * blocks whose lifetime, counted in events, is in the lifetime class, and the
  * blocks whose lifetime, in units of time, is in that class.
  */
@@ -349,7 +349,10 @@ json_lifetimes(const struct census *c)
 
 /* --------------------------------------------------------------------- time */
 
-/* Format a rate per second; "-" if the trace has no times. */
+/*
+ * Format 'n' in 'units' of time as a rate per second; "-" if the trace has no
+ * times or 'units' is 0.
+ */
 static struct figure
 show_rate(const struct census *c, struct figure (*show)(uint64_t n), uint64_t n,
 	  uint64_t units)

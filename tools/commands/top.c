@@ -86,7 +86,7 @@ struct watch {
 	const struct ask *ask;
 	/* do not wait long, because a user waits at a terminal */
 	bool is_hurried;
-	/* process that writes the trace and takes orders; 0: none */
+	/* process that takes orders; 0: none, as for a watched file */
 	pid_t pid;
 	uint64_t pid_start;
 	char path[PATH_MAX];
@@ -95,9 +95,10 @@ struct watch {
 	struct live_sites *sites, *threads;
 	struct amount allocated_before;
 	uint64_t shown_ns, page_count;
-	/* peak of live bytes, including earlier segments, and its time */
+	/* peak of live bytes in this and earlier traces, and its time */
 	uint64_t peak_nbytes, peak_ns;
-	uint64_t flushed_count; /* events that the recorder has written */
+	/* events in the file, from the last answer to "flush"; 0: unknown */
+	uint64_t flushed_count;
 	bool is_over;
 };
 
@@ -145,7 +146,11 @@ open_trace(struct watch *w, int fd, uint64_t pid, uint64_t pid_start)
 	return w->trace != NULL;
 }
 
-/* Handle the answer to "status": if it names a trace, watch that trace. */
+/*
+ * Handle the answer to "status": if it names a trace, watch that trace.  If the
+ * process is dormant or its trace cannot be opened, print a message and return
+ * false.
+ */
 static bool
 take_status(const struct tracer_answer *r, void *ctx)
 {
@@ -315,8 +320,8 @@ has_read_all(const struct watch *w)
 
 /*
  * Let the process flush its newest events, and wait until they are counted; on
- * a terminal, wait only briefly.  If the process cannot flush, count the events
- * that are in the file.
+ * a terminal, wait only briefly.  If the process cannot flush, or with
+ * --no-flush, wait until the events that are in the file are counted.
  */
 static void
 catch_up(struct watch *w)
@@ -424,7 +429,8 @@ show_page(struct watch *w)
 
 /*
  * After the end of a trace, watch the next trace of the process: the next
- * segment, or the trace after an exec.  Return false if there is none.
+ * segment, or the trace after an exec.  Return false if there is none, or if
+ * the user named a file instead of a process.
  */
 static bool
 go_on(struct watch *w)
@@ -465,8 +471,8 @@ wait_for_page(struct ask *ask)
 }
 
 /*
- * Show pages until the trace ends, the user quits, or the user has seen as many
- * pages as wanted.  Return the exit status.
+ * Show pages until the last trace ends, the user quits, or --count pages were
+ * shown.  Return the exit status.
  */
 static int
 watch(struct watch *w, struct ask *ask)

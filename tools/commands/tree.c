@@ -58,7 +58,7 @@ struct ask {
 enum end_kind {
 	END_STATED,  /* the trailer states how the process ended */
 	END_RUNNING, /* the process is still running */
-	END_ABRUPT,  /* the process could not write a trailer */
+	END_ABRUPT,  /* no trailer, and no sign that the process runs */
 };
 
 /*
@@ -96,8 +96,8 @@ has_gap(const struct tree_node *node)
 }
 
 /*
- * Return the number of events in all segments, including deleted ones before
- * the first.  If the last segment has no trailer, count none of its events.
+ * Return the number of events in all segments, including segments that no
+ * longer exist.  If the last segment has no trailer, count none of its events.
  */
 static uint64_t
 event_count(const struct tree_node *node)
@@ -129,8 +129,8 @@ is_complete(const struct tree_node *node)
 }
 
 /*
- * Find the peak of live bytes by reading all segments.  Return false if a
- * segment cannot be read.
+ * Find the peak of live bytes by reading all segments.  If a segment cannot be
+ * opened or there is no memory, print a message and return false.
  */
 static bool
 find_peak(const struct tree_node *node, uint64_t *nbytes_ret)
@@ -165,7 +165,7 @@ find_peak(const struct tree_node *node, uint64_t *nbytes_ret)
 
 /* --------------------------------------------------------------------- text */
 
-/* Does the ancestor at this depth have a later sibling? */
+/* Does the node, or its ancestor at this depth, have a later sibling? */
 static bool
 goes_on(const struct tree_node *node, unsigned depth)
 {

@@ -174,7 +174,7 @@ add_threads(struct comparison *c, const struct census *census,
 {
 	for (uint32_t i = 0; i < groups->count; i++) {
 		const struct group *const group = &groups->rows[i];
-		/* The name of a group has the form "thread 3 (worker)". */
+		/* A group's name is "thread 3" or "thread 3 (worker)". */
 		const char *const bracket = strchr(group->name, '(');
 		char name[COMPARISON_NAME_NBYTES];
 

@@ -17,7 +17,7 @@
 /* Maximum number of traces. */
 #define COMPARISON_TRACES_MAX 256
 
-/* Size of a row's name, with the NUL; longer names are truncated. */
+/* Longer names of sites and threads are truncated to this size, with NUL. */
 #define COMPARISON_NAME_NBYTES 4096
 
 /* The judgement of one measure of a row. */
@@ -78,9 +78,10 @@ bool comparison_put(struct comparison *c, const char *name, unsigned run,
 
 /*
  * Return the values of a row, which may be the 'total', for a whole trace.  The
- * new side of the comparison must consist of all segments of this trace.  The
- * result takes the peak from the segment with the highest peak of the program,
- * the live bytes from the last segment, and the sums of all other values.
+ * new side of the comparison must consist of all segments of this trace, and
+ * the old side must be empty.  The result takes the peak from the segment with
+ * the highest peak of the program, the live bytes from the last segment, and
+ * the sums of all other values.
  */
 struct measured comparison_combine(const struct comparison *c,
 				   const struct comparison_row *row);

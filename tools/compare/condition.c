@@ -17,7 +17,10 @@ skip_blanks(const char *p)
 	return p + strspn(p, " \t");
 }
 
-/* If 'word' is next and no letter follows, step over it and return true. */
+/*
+ * If 'word' is next and no letter follows, step over 'word' and the blanks
+ * after it, and return true.
+ */
 static bool
 take(const char **p, const char *word)
 {

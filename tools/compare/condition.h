@@ -3,7 +3,7 @@
  * condition.h - the conditions of 'hatf diff --fail-on'
  *
  * 	EXPR   = TERM { "," TERM }		 one of the terms holds
- * 	TERM   = [SCOPE "."] MEASURE ">" AMOUNT  MEASURE grew by more
+ * 	TERM   = [SCOPE "."] MEASURE ">" AMOUNT  growth exceeds AMOUNT
  * 	       | "any"				 anything grew
  * 	SCOPE  = "total" | "site" | "new"	 the program (the default), any
  * 						 row, or any new row

@@ -18,7 +18,8 @@ enum measure {
 	MEASURE_LIVE,	     /* bytes live at the end */
 	MEASURE_ALLOCATED,   /* bytes allocated in all */
 	MEASURE_ALLOCATIONS, /* allocations */
-	MEASURE_TEMPORARY,   /* blocks that the next call of the thread freed */
+	/* blocks that the next call of the allocating thread freed */
+	MEASURE_TEMPORARY,
 	MEASURE_COUNT
 };
 

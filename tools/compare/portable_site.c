@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Maximum number of bytes of a name before escaping. */
+/* Longer names of functions and modules are truncated to this many bytes. */
 #define NAME_NBYTES 1024
 
 static const char *

@@ -29,7 +29,10 @@ note_block(struct compiler *c, const struct hatf_event *e)
 	return ordered_map_put(&c->early_blocks, &item);
 }
 
-/* Note the thread of an event before the window, unless the thread is known. */
+/*
+ * Note the thread of an event before the window, unless the thread is known or
+ * one thread makes all calls.
+ */
 static bool
 note_thread(struct compiler *c, const struct hatf_event *e)
 {
@@ -111,7 +114,7 @@ build(struct compiler *c)
 		    !compiler_find_thread(c, threads->items[i].key, &stream))
 			return false;
 	/*
-	 * If all threads have ended, create one, because WORD_BEGIN needs a
+	 * If no stream exists yet, begin a thread, because WORD_BEGIN needs a
 	 * stream.
 	 */
 	if (c->out->file.stream_count == 0 &&
@@ -202,8 +205,8 @@ compile_events(struct compiler *c)
 				return false;
 	progress_end(&c->scan.progress);
 	/*
-	 * A window that begins at the end of the trace has no first event, so
-	 * create its blocks now.
+	 * A window that begins at or after the end of the trace has no first
+	 * event, so create its blocks now.
 	 */
 	return c->has_begun || !c->window.from.is_set || build(c);
 }

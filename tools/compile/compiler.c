@@ -11,12 +11,12 @@
 /* Omit pauses that are shorter. */
 #define PAUSE_MIN_NS 10000
 
-/* A week.  With real time, refuse a trace that is longer. */
+/* A week.  With real time, refuse a replay that would take longer. */
 #define REAL_MAX_NS ((uint64_t)7 * 24 * 3600 * 1000000000)
 
 /* ------------------------------------------------------------------ streams */
 
-/* Return the stream for a new thread, or SLOTS_NONE. */
+/* Return the stream for a new thread; SLOTS_NONE on failure. */
 static uint32_t
 find_stream(struct compiler *c)
 {
@@ -95,7 +95,8 @@ compiler_find_thread(struct compiler *c, uint64_t id, uint32_t *stream_ret)
 
 /*
  * Find the stream of the thread that created the thread of 'e'; 0, the stream
- * of the initial thread, if the creator is unknown.
+ * of the initial thread, if the creator is unknown.  If there is no stream yet,
+ * begin the creator as the initial thread.
  */
 static bool
 find_creator(struct compiler *c, const struct hatf_event *e,
@@ -217,8 +218,8 @@ put_call(struct compiler *c, const struct call *call)
 
 /*
  * Return how many bytes of a block a run with TOUCH_FIRST may write to: those
- * of the first page, and those that reallocs copy, because an allocator may
- * move the block.
+ * of the first page, and those that the last realloc of the block may have
+ * copied, because an allocator may move the block.
  */
 static uint64_t
 written_nbytes(const struct compiler *c, uint32_t slot, uint64_t size)
@@ -320,8 +321,9 @@ compiler_choose_call(const struct hatf_event *e, struct call *call)
 			continue;
 		call->kind = WORD_MEMALIGN;
 		/*
-		 * memalign() requires a power of two, at least the size of a
-		 * pointer, so round the alignment up.
+		 * memalign() requires a power of two, so round the alignment
+		 * up, at least to the minimum of posix_memalign(), the size of
+		 * a pointer.
 		 */
 		call->alignment = sizeof(void *);
 		while (call->alignment < item.value)

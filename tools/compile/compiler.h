@@ -5,7 +5,8 @@
  * compile.c reads the trace and calls these functions for each event.
  * compile.h says what becomes of each event.
  *
- * On failure, functions set 'limit' or errno and return false.
+ * On failure, functions set 'limit' or errno and return false.  But if the sum
+ * of the live bytes overflows, they set 'limit' and go on.
  */
 #ifndef COMPILER_H
 #define COMPILER_H
@@ -32,7 +33,7 @@ struct compiler {
 	/* Is 'start_time' set?  Has the window begun, and has it ended? */
 	bool has_start, has_begun, has_ended;
 	uint64_t call_count;	/* calls of the trace so far */
-	uint64_t start_time;	/* start time of the trace */
+	uint64_t start_time;	/* time of the first event */
 	struct what_if what_if; /* open if the options contain a plan */
 	struct ordered_map early_blocks, early_threads;
 	/*
@@ -53,8 +54,9 @@ struct call {
 };
 
 /*
- * Find the stream of a thread.  If the thread has not begun yet, begin it, as
- * if the initial thread created it.
+ * Find the stream of a thread.  If the thread has not begun yet or has ended,
+ * begin it, as if the initial thread created it.  With 'one_thread', find the
+ * stream of the only thread.
  */
 bool compiler_find_thread(struct compiler *c, uint64_t id,
 			  uint32_t *stream_ret);

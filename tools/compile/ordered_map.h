@@ -16,7 +16,7 @@
 struct ordered_item {
 	uint64_t key; /* address of a block, id of a thread */
 	uint64_t size, alignment, thread;
-	uint8_t kind; /* the call that allocated the block */
+	uint8_t kind; /* the call that allocates the block in the replay */
 	bool is_gone; /* the item was removed */
 };
 

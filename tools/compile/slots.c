@@ -132,5 +132,5 @@ slots_release(struct slots *s, uint32_t stream)
 		k->count--;
 		enqueue(s, slot);
 	}
-	/* The next thread of this stream gets the slots from 'fresh' on. */
+	/* The stream's next thread uses the new slots from 'fresh' on. */
 }

@@ -6,7 +6,7 @@
  * hand-over between threads.  A thread keeps at most SLOTS_KEPT freed slots.
  * All others go to a queue that the threads share.  A slot stays in the queue
  * until SLOTS_QUEUED others follow it, so that a thread that takes it rarely
- * has to wait for the thread that freed it.  If there is no such slot, a thread
+ * has to wait for the thread that freed it.  A thread that finds no such slot
  * takes SLOTS_FRESH new ones, whose addresses fill a cache line.
  *
  * So the number of slots is at most the peak number of live blocks plus
@@ -32,7 +32,10 @@ struct slot {
 	uint64_t offset; /* offset of the slot's last call; 0: no call yet */
 	uint32_t stream, turn; /* stream and turn of the slot's last call */
 	uint32_t next;	       /* next in a list of free slots */
-	/* Pages of the slot's block that reallocs copied, up to UINT32_MAX. */
+	/*
+	 * How many pages of the slot's block the last realloc may have copied,
+	 * up to UINT32_MAX.
+	 */
 	uint32_t copied;
 };
 
@@ -69,7 +72,10 @@ uint32_t slots_take(struct slots *s, uint32_t stream);
 /* Note that 'stream' freed the block in 'slot'. */
 void slots_put(struct slots *s, uint32_t stream, uint32_t slot);
 
-/* Let other threads use the free slots of 'stream', because its thread ends. */
+/*
+ * Let other threads use the freed slots that 'stream' keeps, because its thread
+ * ends.
+ */
 void slots_release(struct slots *s, uint32_t stream);
 
 #endif /* SLOTS_H */

@@ -300,7 +300,10 @@ on_new(struct what_if *w, struct hatf_event *e)
 	return true;
 }
 
-/* Handle a realloc of a tracked block of 'size' bytes. */
+/*
+ * Handle a realloc of a tracked block.  'size' is its size in the pool, or
+ * DROPPED.  Return false to remove the event.
+ */
 static bool
 on_resize(struct what_if *w, struct hatf_event *e, uint64_t size)
 {
@@ -319,7 +322,10 @@ on_resize(struct what_if *w, struct hatf_event *e, uint64_t size)
 	return true;
 }
 
-/* Handle the free of a tracked block of 'size' bytes. */
+/*
+ * Handle the free of a tracked block.  'size' is its size in the pool, or
+ * DROPPED.  Return false to remove the event.
+ */
 static bool
 on_end(struct what_if *w, uint64_t size)
 {
@@ -345,7 +351,7 @@ forget(struct what_if *w, uint64_t address, uint64_t *size_ret)
 	return true;
 }
 
-/* Change a successful call of heap 0. */
+/* Change a successful call of heap 0.  Return false to remove the call. */
 static bool
 change_call(struct what_if *w, struct hatf_event *e)
 {
@@ -384,7 +390,7 @@ what_if_change(struct what_if *w, struct hatf_event *e)
 		note_comment(w, e);
 	if (e->kind > HATF_EVENT_REALLOC || e->heap != 0)
 		return true;
-	/* A failed call has no block, so leave the call unchanged. */
+	/* A failed call changes no block, so leave the call as it is. */
 	if (e->kind != HATF_EVENT_FREE && e->address == 0 &&
 	    e->tag != HATF_REALLOC_FREE)
 		return true;

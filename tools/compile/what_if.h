@@ -15,7 +15,8 @@
  * The thread that needs a chunk allocates it by malloc().  Chunks are never
  * freed.  Blocks of more than POOL_BLOCK_MAX bytes are not pooled.
  *
- * Memory is O(live blocks of these sites) and 24 bytes for each size.
+ * Memory is O(live blocks of these sites + call stacks of the trace), and 24
+ * bytes for each size in the pool.
  */
 #ifndef WHAT_IF_H
 #define WHAT_IF_H
@@ -79,7 +80,7 @@ bool what_if_change(struct what_if *w, struct hatf_event *e);
  */
 void what_if_report(const struct what_if *w, const char *path);
 
-/* Did the plan change no call?  Merged threads do not count. */
+/* Return true if all calls stayed as they were, except for their threads. */
 bool what_if_did_nothing(const struct what_if_counts *counts);
 
 #endif /* WHAT_IF_H */

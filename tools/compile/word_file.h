@@ -57,7 +57,7 @@ bool word_file_put_half(struct word_file *f, uint32_t stream, uint64_t word,
 /* Mark that the call at 'offset' of a stream hands its slot over. */
 bool word_file_hand_over(struct word_file *f, uint32_t stream, uint64_t offset);
 
-/* Write the index and the header. */
+/* End the streams, and write the index and the header. */
 bool word_file_finish(struct word_file *f, uint64_t slot_count);
 
 /* Free the memory and close the descriptor. */

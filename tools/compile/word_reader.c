@@ -43,7 +43,8 @@ word_reader_half(const struct word_reader *r)
 }
 
 /*
- * Store the next word.  If that is a pair, store its next call as a lone word.
+ * Store the next word.  If the next call is in a pair, store this call as a
+ * lone word.
  */
 static bool
 take_word(struct word_reader *r, uint64_t *word_ret)

@@ -2,9 +2,9 @@
 /*
  * bell.h - the file of bells, which wakes a recorder without a thread
  *
- * A recorder whose writer thread has ended has no socket.  Instead the traced
- * process maps a file in the directory of the sockets (places.h).  All
- * processes of a user share this file, and each has a slot in it
+ * A recorder whose writer thread is not running has no socket.  Instead the
+ * traced process maps a file in the directory of the sockets (places.h).  All
+ * processes of a user share this file, and each uses one slot of it
  * (hatf/recorder/bells.h).  'hatf ctl' writes an order into the slot of a
  * process.  The next allocation of the process notices the order and starts the
  * writer thread.
@@ -18,9 +18,9 @@
 #include <sys/types.h>
 
 /*
- * Open the file of bells in the directory 'place_fd'.  Return -1 if it cannot
- * be opened, or does not have the owner or the layout that a process of 'owner'
- * requires.
+ * Open the file of bells in the directory 'place_fd'.  Return -1 if the file
+ * cannot be opened, does not belong to 'owner', or does not have the mode, the
+ * size or the single name that a recorder requires.
  */
 int bell_open(int place_fd, uid_t owner);
 
@@ -50,7 +50,10 @@ enum bell_listening {
 /* Does 'pid' map the file of bells that is open as 'fd'? */
 enum bell_listening bell_is_mapped(int fd, pid_t pid);
 
-/* Does 'pid' map any file with the name of a file of bells? */
+/*
+ * Does 'pid' map any file with the name of a file of bells?  Return false if
+ * hatf may not read the mappings of 'pid'.
+ */
 bool bell_may_listen(pid_t pid);
 
 #endif /* BELL_H */

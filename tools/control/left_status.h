@@ -21,12 +21,15 @@
  */
 int left_status_open(int place_fd, const char *name, uid_t owner);
 
-/* Return true if no process, in any PID namespace, maps the file. */
+/*
+ * Return true if no process, in any PID namespace, maps the file.  A process
+ * that maps the file holds a lock on it.
+ */
 bool left_status_is_abandoned(int fd);
 
 /*
  * Has 'pid' mapped the file?  If not, an earlier process with the same number
- * created it.
+ * created it.  Return false also if hatf may not read the mappings of 'pid'.
  */
 bool left_status_is_mapped(int fd, pid_t pid);
 
@@ -40,7 +43,8 @@ uint64_t left_status_seen(int fd);
  * Read the status of 'pid' in the form of a recorder's answer to "status":
  * "ok", the line 'pending' (which may be ""), and more lines, NUL-terminated.
  * The answer states for how many seconds the process has recorded at the time
- * 'now_ms', a value of sockets_now_ms().  False if the file has no status.
+ * 'now_ms', a value of sockets_now_ms().  Return false if the file has no
+ * status, or if the answer needs more than 'cap' bytes.
  */
 bool left_status_read(int fd, pid_t pid, const char *pending, uint64_t now_ms,
 		      char *answer, size_t cap);

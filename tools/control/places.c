@@ -49,8 +49,8 @@ add_places_of(struct places *p, uid_t uid)
 
 /*
  * For each directory in 'directory' whose name consists of 'prefix' and a user
- * id, add the directories of this user.  Ignore a name whose directory the user
- * does not own, because anybody can create names in /tmp.
+ * id, add this user's directories of sockets.  Ignore a name whose directory
+ * the user does not own, because anybody can create names in /tmp.
  */
 static void
 add_users(struct places *p, const char *directory, const char *prefix)

@@ -40,8 +40,8 @@ void places_find(struct places *p, uid_t uid, const char *runtime);
 void places_find_of(struct places *p, pid_t pid);
 
 /*
- * List the directories that are searched for a socket of 'pid', separated by
- * commas and truncated to 'cap' bytes.
+ * List the directories in which 'pid' may have a socket, separated by commas
+ * and truncated to 'cap' bytes.
  */
 void places_list(pid_t pid, char *list, size_t cap);
 

@@ -97,6 +97,6 @@ process_info_exe(pid_t pid, char *exe, size_t cap)
 	snprintf(path, sizeof(path), "/proc/%ld/exe", (long)pid);
 	n = readlink(path, exe, cap - 1);
 	exe[n < 0 ? 0 : n] = '\0';
-	/* A newline would be mistaken for the end of the answer's line. */
+	/* Callers write the path into a line, which a newline would end. */
 	return strchr(exe, '\n') == NULL;
 }

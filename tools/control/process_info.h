@@ -14,10 +14,13 @@
 /* Return the id of 'pid' in its own PID namespace; 'pid' itself if unknown. */
 long process_info_number(pid_t pid);
 
-/* Return the user id of 'pid'; our own if there is no such process. */
+/*
+ * Return the owner of /proc/PID, usually the effective user id of the process.
+ * Return our own user id if there is no such process.
+ */
 uid_t process_info_owner(pid_t pid);
 
-/* Is 'uid' the real, effective or saved user id of 'pid'? */
+/* Is 'uid' the real, effective, saved or file system user id of 'pid'? */
 bool process_info_is_user(pid_t pid, uid_t uid);
 
 /*

@@ -65,7 +65,7 @@ compare(const void *a, const void *b)
  * Must this line of the source's header be left out of the snapshot?  A line
  * about segments, inheritance or ring files would be false, because the
  * snapshot is no segment, contains the inherited blocks itself, and has no ring
- * file.
+ * file.  make_header() writes new lines about the source and the live blocks.
  */
 static bool
 is_dropped(const char *line)
@@ -118,8 +118,8 @@ drop_lines(char *lines)
 }
 
 /*
- * Return the header lines of a trace that are true of its snapshot; the caller
- * frees them.  NULL if out of memory.
+ * Return the header lines of a trace that are true of its snapshot, "" if there
+ * is no header; the caller frees them.  NULL if out of memory.
  */
 static char *
 copy_header(int fd)
@@ -186,8 +186,8 @@ snapshot_live_of(int fd)
 }
 
 /*
- * Return the base name of the trace, with newlines and control bytes as \xHH;
- * the caller frees it.  NULL if out of memory.
+ * Return the base name of the trace, with control bytes (such as newlines) and
+ * backslashes as \xHH; the caller frees it.  NULL if out of memory.
  */
 static char *
 escaped_name(const char *path)
@@ -266,8 +266,9 @@ read_events(struct hatf_events *stage, uint64_t carried, uint64_t event_count)
 }
 
 /*
- * Does 'status' mean that every event now in the trace has been read?  A
- * trace that the recorder is still writing may be truncated or lack a trailer.
+ * Does 'status' mean that read_events() has read all events that it should
+ * read, or all that are in the trace now?  A trace that the recorder is still
+ * writing may be truncated or lack a trailer.
  */
 static bool
 is_read(enum hatf_status status)

@@ -22,7 +22,7 @@ enum snapshot_live {
 };
 
 struct snapshot {
-	const char *from; /* name of the source trace */
+	const char *from; /* path of the source trace */
 	int from_fd;	  /* the source trace, open for reading; borrowed */
 	/*
 	 * How many events to read, after the blocks that were live at the start

@@ -21,8 +21,8 @@
 #include <unistd.h>
 
 /*
- * Maximum number of directory entries to examine.  The bound is needed because
- * an attacker can create any number of links to a socket.
+ * Maximum number of entries of a directory to examine.  The bound is needed
+ * because an attacker can create any number of links to a socket.
  */
 #define NAMES_MAX 65536
 
@@ -45,7 +45,7 @@ number_of_name(const char *name, const char *end)
 	return n > 0 && n <= INT_MAX && strcmp(rest, end) == 0 ? n : 0;
 }
 
-/* Is the file too old to belong to a socket that is still being created? */
+/* Is the file too old to be a socket or file of bells in the making? */
 static bool
 is_old(int place_fd, const char *name)
 {
@@ -92,10 +92,10 @@ sweep_half_made(const struct place *place, int place_fd, const char *name)
 }
 
 /*
- * Remove 'name' if it is a dead socket, whose process has ended and at which no
- * process listens.  Check both, because a process in another PID namespace may
- * seem to have ended although it listens: its number means nothing in our
- * namespace.
+ * Remove 'name' if it is a file that socket_scan_sweep() removes.  A socket is
+ * dead if its process has ended and no process listens at it.  Check both,
+ * because a process in another PID namespace may seem to have ended although it
+ * listens: its number means nothing in our namespace.
  */
 static void
 sweep(const struct place *place, int place_fd, const char *name)

@@ -5,9 +5,10 @@
  * A recorder's socket is NUMBER.sock in one of the directories of places.h.
  * NUMBER is the process id in the process's own PID namespace.
  *
- * Do not trust the files in these directories.  A socket must be a socket, not
- * a link, and belong to the owner of the directory.  The listener must be the
- * expected process, which the kernel confirms (SO_PEERCRED).  Not thread-safe.
+ * Do not trust the files in these directories.  NUMBER.sock must be a socket,
+ * not a link, and belong to the owner of the directory.  The listener must be
+ * the expected process, which the kernel confirms (SO_PEERCRED).  Not
+ * thread-safe.
  */
 #ifndef SOCKETS_H
 #define SOCKETS_H

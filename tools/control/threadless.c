@@ -19,7 +19,10 @@ open_bells(const struct place *place, pid_t pid)
 {
 	int place_fd, fd;
 
-	/* A process maps only the file of its own user. */
+	/*
+	 * Open only our own file and those of the process's users, because a
+	 * process maps only the file of its own user.
+	 */
 	if (place->owner != geteuid() &&
 	    !process_info_is_user(pid, place->owner))
 		return -1;

@@ -3,9 +3,10 @@
  * threadless.h - reach a recorder whose writer thread is not running
  *
  * Such a recorder has no socket.  It takes orders by the file of bells (bell.h)
- * and has left its status in a file (left_status.h), both in the directories of
- * places.h.  Use these files only if they belong to the expected user and the
- * process has mapped them.  Not thread-safe.
+ * and, if it has had a writer thread, has left its status in a file
+ * (left_status.h), both in the directories of places.h.  Use these files only
+ * if they belong to the expected user and the process has mapped them.  Not
+ * thread-safe.
  */
 #ifndef THREADLESS_H
 #define THREADLESS_H

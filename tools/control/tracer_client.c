@@ -329,7 +329,10 @@ listen_to(struct talk *t)
 		hang_up(t, n == 0 ? EACCES : errno);
 }
 
-/* Wait until a process answers, or until it is time to try to connect again. */
+/*
+ * Wait until a process answers, until it is time to try to connect again, or
+ * until the round times out.
+ */
 static void
 wait_for_any(struct round *round)
 {
@@ -395,8 +398,8 @@ go_on(struct round *round)
 }
 
 /*
- * Has the process not yet noticed an order that hatf wrote into the file of
- * bells?  If so, leave a start or a stop pending there, report this, and return
+ * If hatf wrote an order into the file of bells and the process has not noticed
+ * the order yet, leave a start or a stop pending there, report this, and return
  * true.
  */
 static bool
@@ -442,7 +445,10 @@ is_done(const struct talk *t, const char *order)
 	return false;
 }
 
-/* Return how many exchanges the number of free descriptors allows at once. */
+/*
+ * Raise the limit of open files, and return how many exchanges it allows at
+ * once.
+ */
 static size_t
 round_max(void)
 {

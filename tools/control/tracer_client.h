@@ -19,20 +19,21 @@
 struct tracer_answer {
 	pid_t pid;
 	/*
-	 * the writer thread was not running; the order is in the file of bells
+	 * the process had no socket, so hatf called it by the file of bells,
+	 * which the process maps
 	 */
 	bool has_rung;
 	/*
-	 * the order may be in the file of bells, but we cannot see whether the
-	 * process uses that file
+	 * hatf called the process by a file of bells, but may not see whether
+	 * the process maps that file
 	 */
 	bool has_rung_blindly;
-	/*
-	 * the process was recording when the order was put into the file of
-	 * bells
-	 */
+	/* the status file that the process left says that it records */
 	bool is_recording;
-	/* user id of the process when it created its socket */
+	/*
+	 * user id of the process when it created its socket; without a socket,
+	 * the owner of the file of bells
+	 */
 	uid_t uid;
 	/* The answer: "ok" or "error", then more text; NUL-terminated. */
 	char answer[TRACER_ANSWER_MAX];
@@ -76,8 +77,8 @@ bool tracer_next_value(const struct tracer_answer *r, const char **next,
 /*
  * Open the trace that the process names in its answer.  The name is untrusted,
  * because it could be any file that we can read.  Return a descriptor, or -1
- * with errno: EPERM if the file belongs to another user, or an errno of
- * regular_open().
+ * with errno: EPERM if the process is another user's and the file belongs
+ * neither to that user nor to us, or an errno of regular_open().
  */
 int tracer_open_trace(const struct tracer_answer *r, const char *trace);
 

@@ -23,7 +23,7 @@ static struct driver_run *run;
 
 /*
  * The process ID of the driver.  If the allocator forks, a comparison with this
- * ID keeps the child from writing to 'run'.
+ * ID keeps the child from storing a message or success in 'run'.
  */
 static pid_t driver_pid;
 
@@ -214,8 +214,8 @@ prepare_observers(struct lanes *all, uint64_t slot_count)
 /* ----------------------------------------------------------------- measures */
 
 /*
- * Return the number in the line 'key' of /proc/self/status, converted from KiB
- * to bytes.
+ * Return the number in the line 'key' of 'text', which is /proc/self/status,
+ * converted from KiB to bytes; 0 if there is no such line.
  */
 static uint64_t
 status_nbytes(const char *text, const char *key)
@@ -297,7 +297,7 @@ static struct {
 	uint64_t cpu, faults, tick;
 } start;
 
-/* Restart all measures: the peak of memory, samples, faults and times. */
+/* Restart the measures of the process: peak, samples, faults and times. */
 static void
 restart(struct lanes *all)
 {
@@ -310,7 +310,7 @@ restart(struct lanes *all)
 	start.tick = lanes_ticks();
 }
 
-/* Sum up the times of the lanes. */
+/* Sum up the times of the lanes, and find the busiest lane. */
 static void
 store_times(const struct lanes *all)
 {
@@ -363,7 +363,7 @@ store_own_stats(void)
 		 run->own.source != NULL ? run->own.source : "");
 }
 
-/* Have all streams been read to their ends? */
+/* Have all chunks of all streams been read? */
 static bool
 is_complete(const struct lanes *all)
 {
@@ -386,8 +386,8 @@ run_trace(int words_fd)
 	prepare_observers(&all, header->slot_count);
 	all.restart = restart;
 	/*
-	 * relaxed, because the watching process only looks whether the phase
-	 * has changed.
+	 * relaxed, because it does no harm if the watching process sees the new
+	 * phase late.
 	 */
 	atomic_store_explicit(&run->phase, DRIVER_RUNS, memory_order_relaxed);
 	restart(&all);

@@ -95,8 +95,8 @@ struct driver_run {
 	char own_source[32];
 	struct latency latencies[LATENCY_KINDS];
 	/*
-	 * Resident memory.  The difference to a run with the null allocator is
-	 * the memory of the allocator, with its code and its initial data.
+	 * Resident memory.  The difference from a run with the null allocator
+	 * is the memory of the allocator, with its code and its initial data.
 	 */
 	uint64_t peak_nbytes, end_nbytes;
 	/* A sample after each 'sample_step' calls. */

@@ -7,9 +7,9 @@
 #include <string.h>
 
 /*
- * Store the address of the function 'name' in the function pointer at 'to'.
- * Return whether the library at '*base' defines 'name'.  If '*base' is NULL,
- * first set it to the address of the library that defines 'name'.
+ * Store the address of the process's function 'name' in the function pointer at
+ * 'to'.  Return whether this function is in the library at '*base'.  If '*base'
+ * is NULL, first set it to the address of the library with the function.
  */
 static bool
 find_function(const char *name, void *to, void **base)

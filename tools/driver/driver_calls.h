@@ -22,17 +22,17 @@ struct driver_calls {
 };
 
 /*
- * Find the functions of the process.  All of them, except 'usable_size', must
- * belong to one library, because an allocator cannot free blocks of another
- * one.  Write that library's path to 'library', of 'cap' bytes.  Return NULL,
- * or a static text that says what is wrong.
+ * Find the allocation functions of this process.  All of them, except
+ * 'usable_size', must belong to one library, because an allocator cannot free
+ * blocks of another allocator.  Write that library's path to 'library', of
+ * 'cap' bytes.  Return NULL, or a static text that says what is wrong.
  */
 const char *driver_calls_find(struct driver_calls *calls, char *library,
 			      size_t cap);
 
 /*
- * Store the address of the function 'name' in the function pointer at 'to'.
- * Return false if the library that defines malloc does not define 'name'.
+ * Store the address of the process's function 'name' in the function pointer at
+ * 'to'.  Return whether this function is in the library that defines malloc.
  */
 bool driver_calls_own(const char *name, void *to);
 

@@ -79,8 +79,8 @@ lane_check_before(struct lane_checks *checks, lane_random *random,
 	pause_at_random(checks, random);
 	/*
 	 * relaxed, because this check must not order the threads itself.  It
-	 * looks for calls that turn_pass() and turn_wait() have failed to
-	 * order.
+	 * looks for calls that turn_pass() and lane_times_wait() have failed
+	 * to order.
 	 */
 	state = atomic_exchange_explicit(&checks->states[slot], SLOT_BUSY,
 					 memory_order_relaxed);
@@ -99,10 +99,10 @@ lane_check_before(struct lane_checks *checks, lane_random *random,
 }
 
 /*
- * Does a block have the alignment that the call asked for or, without a
- * request, that of a pointer?  C requires more, but some allocators align small
- * blocks less.  Ignore an alignment that is no power of two, for which memalign
- * may return any address.
+ * Does a block have the alignment that the call asked for?  A block in which a
+ * pointer fits must also be aligned to the size of a pointer.  C requires more,
+ * but some allocators align small blocks less.  Ignore a requested alignment
+ * that is no power of two, for which memalign may return any address.
  */
 static bool
 is_aligned(const void *block, uint64_t size, uint64_t alignment)
@@ -139,7 +139,7 @@ lane_check_after(struct lane_checks *checks, lane_random *random,
 		put_marks(block, mark_of(slot), count);
 	}
 	checks->sizes[slot] = block != NULL ? size : 0;
-	/* relaxed, for the reason in lane_check_before(). */
+	/* relaxed, because this check must not order the threads itself. */
 	state = atomic_exchange_explicit(&checks->states[slot], next,
 					 memory_order_relaxed);
 	if (state != SLOT_BUSY)

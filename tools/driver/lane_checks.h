@@ -4,10 +4,11 @@
  *
  * Each slot has a state: free, live, or in a call.  If a call finds its slot in
  * a wrong state, the replay has made a mistake: it frees or resizes a block
- * before it allocated the block, or two threads use the same slot.  The checks
- * fill the first page of each block with the number of its slot, so they also
- * find an allocator that gives memory to two blocks at once, whose calloc does
- * not clear a block, or whose realloc loses the contents of a block.
+ * before it allocated the block, or two threads use the same slot at once.  The
+ * checks fill the first page of each block with a mark, computed from the
+ * number of its slot.  So they also find an allocator that gives memory to two
+ * blocks at once, whose calloc does not clear a block, or whose realloc loses
+ * the contents of a block.
  *
  * At random places the threads pause, so that calls that the replay does not
  * order actually happen in another order than in the trace.
@@ -23,7 +24,10 @@
 struct lane_checks {
 	_Atomic uint8_t *states; /* by slot */
 	uint64_t *sizes;	 /* sizes of the blocks, by slot */
-	/* on average, one of pause_mask + 1 checks pauses */
+	/*
+	 * Each call has four places at which its thread may pause.  On average,
+	 * a thread pauses at one of pause_mask + 1 such places.
+	 */
 	uint64_t pause_mask;
 	bool has_memory; /* false for the null allocator */
 	/* also check that blocks have the alignment that the call asked for */
@@ -39,8 +43,9 @@ typedef uint64_t lane_random;
 /*
  * Call these functions before and after a call of 'kind' with a slot.  The
  * first gets the block in the slot.  The second gets the block that is in the
- * slot after the call, of at least 'size' bytes, and the alignment that the
- * call asked for, or 0.  Return NULL, or a description of the mistake (static).
+ * slot after the call, of at least 'size' bytes, or NULL if there is none, and
+ * the alignment that the call asked for, or 0.  Return NULL, or a description
+ * of the mistake (static).
  */
 const char *lane_check_before(struct lane_checks *checks, lane_random *random,
 			      enum word_kind kind, uint32_t slot,

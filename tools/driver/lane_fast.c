@@ -23,12 +23,12 @@ struct fast {
  */
 #define GROUP_CALLS 6
 
-/* The slot of a lone word is prefetched this many words before its call. */
+/* A call of a lone word prefetches the slot of the word AHEAD words later. */
 #define AHEAD (LANE_FAST_AHEAD - GROUP_CALLS)
 
 /* -------------------------------------------------------------------- calls */
 
-/* Return the slot of a call of a group. */
+/* Return the slot of call 'idx' of the words. */
 static always_inline uint32_t
 slot_of(const uint64_t *words, bool pairs, unsigned idx)
 {
@@ -55,8 +55,9 @@ make_call(const struct fast f, const uint64_t *words, bool pairs, bool touches,
 
 	if (!pairs) {
 		/*
-		 * Prefetch only for lone words, because the slots of pairs fit
-		 * in the second-level cache.
+		 * Prefetch only for lone words.  The slots of pairs take at
+		 * most 1 MiB, so they fit in the second-level cache of many
+		 * processors.
 		 */
 		__builtin_prefetch(&f.blocks[word_slot(words[idx + AHEAD])], 1);
 		lane_place_next(f.place, words + idx);
@@ -85,8 +86,8 @@ make_call(const struct fast f, const uint64_t *words, bool pairs, bool touches,
 
 /*
  * Return which calls of a group are frees, as bits 0 to 5 of the result.
- * Return a number from 64 to 255 if the words are no group.  A group is 6
- * calls, all in pairs or all in lone words, and none of them slow.
+ * Return a number from 64 to 255 if the words are no group.  A group is 6 calls
+ * without WORD_SLOW: all in pairs or, if 'pairs' is false, all in lone words.
  */
 static always_inline unsigned
 frees_of(const uint64_t *w, bool pairs)
@@ -115,7 +116,10 @@ frees_of(const uint64_t *w, bool pairs)
 	EACH_8(m, a) EACH_8(m, b) EACH_8(m, c) EACH_8(m, d)
 #define EACH_64(m) EACH_32(m, 0, 1, 2, 3) EACH_32(m, 4, 5, 6, 7)
 
-/* Do not warn about labels as values, an extension of gcc and clang. */
+/*
+ * Do not warn about labels as values and ranges of indices, which are
+ * extensions of gcc and clang.
+ */
 #pragma GCC diagnostic ignored "-Wpedantic"
 
 #define LABEL(n) [0##n] = &&calls_##n,
@@ -138,7 +142,10 @@ frees_of(const uint64_t *w, bool pairs)
 	words += step;                                           \
 	goto *code;
 
-/* Define a function that runs groups, and returns the first word after them. */
+/*
+ * Define a function that makes the calls of consecutive groups, and returns the
+ * address of the first word after them.
+ */
 #define DEFINE_RUN(name, is_pairs, is_touching)                      \
 	static __attribute__((noinline)) const uint64_t *name(       \
 		const struct fast f, const uint64_t *words)          \
@@ -166,7 +173,7 @@ DEFINE_RUN(run_lones, false, false)
 DEFINE_RUN(touch_pairs, true, true)
 DEFINE_RUN(touch_lones, false, true)
 
-/* Make the calls of one word. */
+/* Make the calls of one word without WORD_SLOW. */
 static always_inline void
 run_word(const struct fast f, const uint64_t *word, bool touches)
 {

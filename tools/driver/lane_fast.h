@@ -13,12 +13,12 @@
 
 #include "tools/driver/lanes.h"
 
-/* lane_fast_run() may read this many words beyond the first slow one. */
+/* lane_fast_run() reads at most this many words after the first slow one. */
 #define LANE_FAST_AHEAD 30
 
 /*
- * Make the calls of all words from 'next' on, up to the first word with
- * WORD_SLOW.  Return the address of this word.
+ * Make the calls of the words from 'next' on that come before the first word
+ * with WORD_SLOW.  Return the address of the word with WORD_SLOW.
  */
 const uint64_t *lane_fast_run(struct lane *lane, const uint64_t *next);
 

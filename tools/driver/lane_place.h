@@ -2,9 +2,10 @@
 /*
  * lane_place.h - where each thread of the driver is, for a watching process
  *
- * The places are in memory that the driver shares with 'hatf replay', after
- * 'struct driver_run'.  A thread stores its next word before each call, so the
- * other process sees whether the thread goes on, and which call it is in.
+ * The places are in memory that the driver shares with 'hatf replay', at the
+ * end of 'struct driver_run'.  A thread stores the address of its next word
+ * before each call, so 'hatf replay' sees whether the thread goes on, and which
+ * call it is in.
  */
 #ifndef LANE_PLACE_H
 #define LANE_PLACE_H
@@ -18,12 +19,12 @@ enum lane_state {
 	LANE_WAITS,  /* waits for another thread */
 	LANE_JOINS,  /* waits for the end of a thread of stream 'detail' */
 	LANE_PAUSES, /* waits until a time */
-	LANE_ENDED,  /* has no more words */
+	LANE_ENDED,  /* the stream's last thread so far has no more words */
 };
 
 /*
- * Each place fills cache lines of its own.  All stores are relaxed, because the
- * other process only looks for changes, several times a second.
+ * Each place fills cache lines of its own.  All atomic stores are relaxed,
+ * because 'hatf replay' only looks for changes, several times a second.
  */
 struct lane_place {
 	/*
@@ -36,8 +37,8 @@ struct lane_place {
 	_Atomic uint32_t state;	      /* an 'enum lane_state' */
 	/*
 	 * For LANE_JOINS: the number of the stream.  During a long write to a
-	 * block, the thread increments this member, so that the other process
-	 * sees that the thread goes on.
+	 * block, the thread increments this member, so that 'hatf replay' sees
+	 * that the thread goes on.
 	 */
 	_Atomic uint32_t detail;
 };

@@ -22,8 +22,9 @@ lane_spread_init(void)
 }
 
 /*
- * Return the allowed processor with the position 'idx' after 'first'.  If this
- * thread has moved there, return 'first', which has become free.
+ * Return the allowed processor with the position 'idx' after 'first'.  If the
+ * calling thread runs on that processor now, return 'first' instead: if the
+ * calling thread is the first one, it has moved and left 'first' free.
  */
 static unsigned
 find_processor(uint32_t idx)

@@ -3,8 +3,8 @@
  * lane_times.h - the time that a thread spends in calls, and in waits
  *
  * A thread is busy from its first word to its last one, except while it waits
- * for another thread or for a time.  Between these two words, a thread reads
- * the clock only if it really has to wait.
+ * for another thread or for a time.  To measure this, a call reads the clock
+ * only if the call has to wait for another thread.
  */
 #ifndef LANE_TIMES_H
 #define LANE_TIMES_H
@@ -22,8 +22,7 @@ struct lane_times {
 	uint64_t begin_ns;
 	uint64_t busy_ns;
 	/*
-	 * Time of the waits for calls of other threads, and CPU time of these
-	 * waits.
+	 * Time of the waits in lane_times_wait(), and CPU time of these waits.
 	 */
 	uint64_t wait_ns, wait_cpu_ns;
 };
@@ -37,15 +36,19 @@ uint64_t lane_now_ns(void);
 void lane_times_begin(struct lane_times *times);
 void lane_times_end(struct lane_times *times);
 
-/* Begin to measure, and forget what the running thread did before. */
+/* Begin to measure now, and forget all earlier times of the lane. */
 void lane_times_restart(struct lane_times *times);
 
-/* Wait for a call of another thread, and add the time to the waits. */
+/*
+ * Wait until other threads have incremented 'number' to 'turn', and add the
+ * time to the waits.
+ */
 void lane_times_wait(struct lane_times *times, struct lane_place *place,
 		     turn_number *number, uint32_t turn);
 
 /*
- * Exclude the time from 'begin_ns' until now, because the thread made no call.
+ * Exclude the time from 'begin_ns' until now from the busy time, because the
+ * thread has made no call since 'begin_ns'.
  */
 void lane_times_skip(struct lane_times *times, uint64_t begin_ns);
 

@@ -63,7 +63,10 @@ touch_pages(const struct lanes *all, volatile char *bytes, uint64_t from,
 		bytes[i & all->touch_mask] = 1;
 }
 
-/* Write to a block that is so large that the writes may take minutes. */
+/*
+ * Write the same bytes as touch_pages().  During a write that is longer than
+ * LONG_WRITE_NBYTES, change the place of the thread now and then.
+ */
 static __attribute__((noinline)) void
 touch_long(const struct lanes *all, const struct lane *lane,
 	   volatile char *bytes, uint64_t from, uint64_t end)
@@ -98,7 +101,10 @@ touch(const struct lanes *all, const struct lane *lane, void *block,
 		bytes[(end - 1) & all->touch_mask] = 1;
 }
 
-/* Store the block that a call has returned, and write to the block. */
+/*
+ * Store the block that a call has returned in its slot, and write to the block.
+ * If the call has failed, count the failure instead.
+ */
 static inline void
 keep(const struct lanes *all, struct lane *lane, unsigned kind, uint32_t slot,
      void *block, uint64_t from, uint64_t size)
@@ -210,7 +216,10 @@ allocate(const struct lanes *all, unsigned kind, uint32_t slot, uint64_t size,
 	return all->calls.realloc(NULL, size);
 }
 
-/* Make the call of 'word' and return the word after it. */
+/*
+ * Make the call of 'word'.  'next' is the address of the word after 'word'.
+ * Return the address of the word after all words of the call.
+ */
 static inline const uint64_t *
 call(const struct lanes *all, struct lane *lane, uint64_t word,
      const uint64_t *next)
@@ -259,7 +268,10 @@ join_thread(struct lane_place *place, const struct lane *lane, uint32_t stream)
 	lane_place_state(place, LANE_CALLS, 0);
 }
 
-/* Start the next thread of a lane; 'life' is the number of earlier threads. */
+/*
+ * Wait until the previous thread of a lane has ended, and start the next one.
+ * 'life' is the number of earlier threads.
+ */
 static void
 create_thread(struct lane *creator, uint32_t stream, uint32_t life)
 {

@@ -60,7 +60,7 @@ struct lanes {
 	struct lane_sizes *sizes;     /* NULL: do not sum up usable sizes */
 	struct lane_samples *samples; /* NULL: take no samples */
 	uint64_t begin_ns;
-	/* threads that have no more words, but do not end */
+	/* number of threads that have no more words, but do not end */
 	turn_number parked;
 	/*
 	 * For WORD_BEGIN: how many threads have arrived.  The last one of them

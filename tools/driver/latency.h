@@ -42,7 +42,8 @@ latency_bucket(uint64_t ticks)
 		return (unsigned)ticks;
 	top = 63 - (unsigned)__builtin_clzll(ticks);
 	/*
-	 * Calls of 2^44 ticks or more, some two hours, go to the last bucket.
+	 * Calls of 2^44 ticks or more, two hours at 2.4 GHz, also go to the
+	 * last bucket.
 	 */
 	if (top > 43)
 		return LATENCY_BUCKETS - 1;

@@ -24,8 +24,9 @@
  * Every other word is WORD_LONE, with one call or none:
  *
  *	bits 0-3	kind
- *	bit 4		WORD_HANDS: the slot's next call is another thread's
- *	bit 5		WORD_WAITS: the slot's last call was another thread's
+ *	bit 4		WORD_HANDS: the slot's next call is in another stream
+ *	bit 5		WORD_WAITS: the slot's previous call is in another
+ *			stream
  *	bit 6		WORD_LONE
  *	bit 7		WORD_SLOW: not set if the call is a free, or a malloc of
  *			1 byte to a page, and if the word has neither WORD_HANDS
@@ -41,16 +42,17 @@
  * size of WORD_OLD; and the turn that WORD_WAITS waits for.  All these words
  * are in one chunk.
  *
- * A call in a pair takes half the time to read that a lone word takes, and
+ * The driver reads a call in a pair in half the time of a lone word, and
  * reading is a good part of the driver's own cost.  The two calls of a pair are
  * at fixed places, so the reader needs no branch that depends on the width of a
  * call.
  *
  * Slots: a block's address is in a slot while the block lives.  The number of
  * slots is about that of the live blocks at the peak (see slots.h).  A slot has
- * a turn, which is the number of times that its calls changed from one thread
- * to another.  The first thread increments the turn after its call; the other
- * one waits for that turn before its own call.
+ * a turn, which is the number of times that its calls changed from one stream
+ * to another.  At each change, the thread with the last call before the change
+ * increments the turn after that call.  The thread with the next call waits for
+ * the new turn before that call.
  *
  * No deadlock is possible, because each call waits only for calls that come
  * before it in the trace: the earlier ones in its stream and the previous one
@@ -68,12 +70,12 @@
 #define REPLAY_CHUNK_NBYTES ((uint64_t)65536)
 #define REPLAY_CHUNK_WORDS  (REPLAY_CHUNK_NBYTES / sizeof(uint64_t))
 
-/* Maximum number of words of one call. */
+/* No call has more words. */
 #define WORDS_MAX 5
 
 enum word_kind {
-	/* These kinds are not calls; their words have WORD_SLOW, too. */
-	WORD_END, /* the stream ends, but its thread does not end */
+	/* These kinds are not calls; their words have all of WORD_CONTROL. */
+	WORD_END, /* the stream ends; a thread that gets here does not end */
 	WORD_NEXT,
 	WORD_CREATE, /* start the next life of a stream */
 	WORD_EXIT,   /* the thread ends */
@@ -111,7 +113,10 @@ enum word_kind {
 #define PAIR_SIZE_MAX	  2047u
 #define PAIR_SLOT_MAX	  ((1u << 17) - 1)
 
-/* Return the slot of a lone word, or the number of the stream. */
+/*
+ * Return the slot of a lone word; for WORD_CREATE, the number of the stream;
+ * for WORD_BEGIN, the number of streams.
+ */
 static inline uint32_t
 word_slot(uint64_t word)
 {
@@ -193,7 +198,7 @@ _Static_assert((WORD_FREE & 1) != 0 && (WORD_MALLOC & 1) == 0,
 /*
  * Maximum number of threads that a replay starts in all, unless its user allows
  * more.  To start one takes some 10 us in each run, so a million of them would
- * take minutes.
+ * take 10 s in each run.
  */
 #define REPLAY_STARTS_MAX 100000
 

@@ -12,7 +12,7 @@
 
 /*
  * How many times a waiter checks the number before it sleeps.  All checks
- * together take a few microseconds.
+ * together take at most a few microseconds.
  */
 #define SPIN_COUNT 100
 
@@ -85,8 +85,8 @@ turn_pass(turn_number *number)
 		return;
 	/*
 	 * relaxed, because the increment above has released everything.  If a
-	 * waiter sets the bit again before this line, its futex call either
-	 * finds another value, or sleeps and is woken below.
+	 * waiter sees or sets the bit before this line clears it, the waiter's
+	 * futex call either finds another value, or sleeps and is woken below.
 	 */
 	atomic_fetch_and_explicit(number, ~SLEEPER, memory_order_relaxed);
 	syscall(SYS_futex, number, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);

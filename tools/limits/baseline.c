@@ -91,7 +91,7 @@ check_options(const struct baseline *b)
 	return true;
 }
 
-/* Report why a file is not JSON. */
+/* Report why a file cannot be read as JSON. */
 static void
 report(const char *path, const json_error_t *err)
 {
@@ -220,7 +220,8 @@ baseline_fit_view(const struct baseline *b, struct stack_view_options *view)
 
 /*
  * Get the value of a run, from an array with a number for each run or from one
- * number for all runs.  Return false if 'value' has another form.
+ * number for all runs; if 'value' is NULL, the value is 0.  Return false if
+ * 'value' has another form.
  */
 static bool
 take_value(const json_t *value, unsigned run, unsigned runs, uint64_t *n_ret)

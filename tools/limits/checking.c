@@ -38,7 +38,7 @@ struct run {
 	struct comparison comparison;
 	/* Name of the processes that are runs of the baseline; NULL: all. */
 	const char *program;
-	unsigned run_count; /* processes in the comparison */
+	unsigned run_count; /* processes put into the comparison so far */
 };
 
 static bool
@@ -48,7 +48,7 @@ no_memory(void)
 	return false;
 }
 
-/* Is the process a run to compare with the baseline? */
+/* Is the process a run to compare with the baseline, or to write to it? */
 static bool
 is_run(const struct run *run, const struct process *process)
 {
@@ -94,7 +94,8 @@ find_program(const struct processes *processes, const char **other_ret)
 
 /*
  * A baseline is for runs of one program.  Of the processes of several programs,
- * choose those of the baseline's program.  Return false after a message.
+ * choose those of the baseline's program.  If this is impossible, print a
+ * message and return false.
  */
 static bool
 choose_runs(struct run *run, const struct processes *processes)
@@ -220,8 +221,8 @@ add_process(struct run *run, const struct process *process)
 }
 
 /*
- * After the last process, judge what depends on all processes, or write the
- * baseline.
+ * After the last process, judge the limits that depend on all processes.  Then
+ * compare the runs with the baseline or, with --update, write the baseline.
  */
 static bool
 finish(struct run *run, const struct processes *processes)
@@ -280,7 +281,7 @@ print_junit(FILE *f, const struct judgement *j)
 	return true;
 }
 
-/* Print that the baseline was written. */
+/* Print that the baseline was written, unless a trace is incomplete. */
 static void
 print_update(const struct run *run, FILE *f)
 {

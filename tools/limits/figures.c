@@ -222,8 +222,8 @@ figures_find_place(const struct figures *f, enum limit_scope scope,
 	/*
 	 * Only the census of the last segment is in memory.  For a rotated
 	 * trace, this census contains all that is live at the end, but all
-	 * other measures lack the earlier segments.  So return no place for
-	 * these measures.
+	 * other measures lack the earlier segments.  So return a place only for
+	 * LIMIT_LIVE.
 	 */
 	if (f->process->path_count > 1 && measure != LIMIT_LIVE)
 		return place;

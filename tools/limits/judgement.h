@@ -47,7 +47,7 @@ struct rule {
 	/* reported as exceeded, because nothing matches it */
 	bool is_unmatched;
 	bool has_worst;
-	/* The value closest to the limit, if nothing exceeds the limit. */
+	/* Of the values that do not exceed the limit, the one closest to it. */
 	struct finding worst;
 	/* the largest value that exceeds the rule; if none, that of 'worst' */
 	struct figure worst_text;
@@ -77,13 +77,16 @@ struct judgement {
 	bool no_memory;
 };
 
-/* Begin.  The caller still owns 'limits'.  False if there is no memory. */
+/* Begin.  The caller keeps 'limits'.  Return false if there is no memory. */
 bool judgement_begin(struct judgement *j, const struct limits *limits);
 
 /* Does a limit need call stacks? */
 bool judgement_needs_stacks(const struct judgement *j);
 
-/* Compare a process with all limits.  Return false if there is no memory. */
+/*
+ * Compare a process with its limits, and add it to the sums for the limits of
+ * the tree.  Return false if there is no memory.
+ */
 bool judgement_add(struct judgement *j, const struct figures *figures);
 
 /*

@@ -215,8 +215,9 @@ json_locations(const struct judgement *j, const struct rule *r,
 }
 
 /*
- * Return the length of a rule's id.  The id is the text of the rule without the
+ * Return the length of a rule's id.  The id of a limit is its text without the
  * amount, so that a CI system shows the same alert after the amount changes.
+ * The id of a condition is its whole text.
  */
 static size_t
 id_nbytes(const struct rule *r)

@@ -13,24 +13,28 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Print a line for each rule, and the findings below it. */
+/* Print a line for each rule, the findings below it, and a summary. */
 void judgement_print_text(FILE *f, const struct judgement *j);
 
-/* Print a table of the rules and a list of the findings. */
+/*
+ * Print a table of the rules, a list of the findings and incomplete traces, and
+ * a summary.
+ */
 void judgement_print_markdown(FILE *f, const struct judgement *j);
 
 /*
  * Print a workflow command for each finding, "::error file=F,line=N::TEXT",
  * which GitHub shows beside the source.  The place comes from
- * judgement_find_spot().
+ * judgement_find_spot().  Also print a command without a place for each
+ * incomplete trace.
  */
 void judgement_print_annotations(FILE *f, const struct judgement *j);
 
 /*
  * Print XML in JUnit's format, which CI systems read.  The XML contains a test
- * case for each rule.  If nothing matches a rule, its case is marked as skipped
- * or, with 'fails_unused', as failed.  One more test case has an error if a
- * trace is incomplete.
+ * case for each rule.  If nothing matches a limit, its case is marked as
+ * skipped or, with 'fails_unused', as failed.  One more test case has an error
+ * if a trace is incomplete.
  */
 void judgement_print_junit(FILE *f, const struct judgement *j);
 

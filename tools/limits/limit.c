@@ -30,7 +30,7 @@ const char *const limit_scope_words[LIMIT_SCOPE_COUNT + 1] = {
 
 /*
  * Take the next word of a line; a '#' that begins a word begins a comment.
- * Return false at the end of the line, or after setting '*is_open_ret' if a
+ * Return false at the end of the line or, with '*is_open_ret' set to true, if a
  * quote is not closed.
  */
 static bool
@@ -178,7 +178,7 @@ split(struct words *w, const char *origin, const char *text)
 
 /*
  * Take the scope, if the line has one, and its glob.  Set '*next_ret' to the
- * index of the word after them.
+ * index of the word after them.  Return false if the glob is missing.
  */
 static bool
 take_scope(struct limit *limit, const struct words *w, const char **glob_ret,
@@ -327,9 +327,10 @@ limits_add_option(struct limits *limits, const char *option,
 }
 
 /*
- * Parse a line "wrapper GLOB".  If the line begins with "wrapper", but is
- * wrong, print a message, set '*is_wrong_ret' and return false.  If the line
- * does not begin with "wrapper", only return false.
+ * Parse a line "wrapper GLOB" and append the glob.  If the line begins with
+ * "wrapper", set '*is_wrong_ret' to true; on failure print a message and return
+ * false.  If the line begins with another word, set '*is_wrong_ret' to false
+ * and return false.
  */
 static bool
 take_wrapper(struct limits *limits, const char *origin, const char *text,

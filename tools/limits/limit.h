@@ -13,9 +13,9 @@
  *
  * Blanks separate the words.  A GLOB with blanks must be in double quotes,
  * where '\' quotes the next byte. Without a scope, a limit applies to each
- * process.  In a file, each limit is on its own line, and '#' begins a comment.
- * In a file, a line "wrapper GLOB" also names functions that are not sites,
- * such as xmalloc.
+ * process.  A '#' at the start of a word begins a comment.  In a file, each
+ * limit is on its own line.  A line "wrapper GLOB" of a file is no limit: it
+ * names functions that are not sites, such as xmalloc.
  */
 #ifndef LIMIT_H
 #define LIMIT_H
@@ -28,7 +28,7 @@
 
 enum limit_scope {
 	LIMIT_PROCESS, /* each process by itself */
-	LIMIT_TREE,    /* the sum of all processes */
+	LIMIT_TREE,    /* all processes together */
 	/* In each process, each row that matches the glob: */
 	LIMIT_SITE,
 	LIMIT_FUNCTION,
@@ -44,7 +44,8 @@ enum limit_measure {
 	LIMIT_LIVE,	 /* bytes live at the end */
 	LIMIT_ALLOCATED, /* bytes allocated in all */
 	LIMIT_ALLOCS,	 /* allocations */
-	LIMIT_TEMPORARY, /* temporary blocks, in millionths of allocations */
+	/* temporary blocks, in millionths of all allocations */
+	LIMIT_TEMPORARY,
 	LIMIT_SINGLE,	 /* bytes of the largest allocation */
 	LIMIT_MEASURE_COUNT
 };
@@ -57,7 +58,7 @@ struct limit {
 	enum limit_measure measure;
 	uint64_t amount; /* in the unit of the measure */
 	char *glob;	 /* "*" if the user gave no glob */
-	char *text;	 /* as the user wrote it */
+	char *text;	 /* the user's words, with one blank between them */
 	char *origin;	 /* "heap.limits:3" or "--max-peak" */
 };
 
@@ -77,18 +78,21 @@ extern const char *const limit_measure_words[LIMIT_MEASURE_COUNT + 1];
 extern const char *const limit_scope_words[LIMIT_SCOPE_COUNT + 1];
 
 /*
- * Parse a limit from 'text' and append it.  On failure print a message with
- * 'origin' and return false.
+ * Parse a limit from 'text' and append it.  'origin' says where the text comes
+ * from.  On failure print a message and return false.
  */
 bool limits_add(struct limits *limits, const char *origin, const char *text);
 
-/* Append "process MEASURE AMOUNT" for an option such as "--max-peak". */
+/*
+ * Append the limit "MEASURE AMOUNT" for an option such as "--max-peak".  On
+ * failure print a message and return false.
+ */
 bool limits_add_option(struct limits *limits, const char *option,
 		       enum limit_measure measure, const char *amount);
 
 /*
  * Append the limits and wrappers of a file; "-" is standard input.  On failure
- * print a message with file and line and return false.
+ * print a message, which names the file and any wrong line, and return false.
  */
 bool limits_read(struct limits *limits, const char *path);
 

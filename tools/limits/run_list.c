@@ -92,8 +92,8 @@ append_processes(struct run_list *runs, const struct processes *p)
 }
 
 /*
- * Append a run with the traces in a directory.  Fail if they are traces of
- * several processes.
+ * Append a run with the traces in a directory.  Fail unless they are traces of
+ * exactly one process.
  */
 static bool
 append_directory(struct run_list *runs, char *path)

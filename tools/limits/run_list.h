@@ -16,7 +16,11 @@
 struct run_traces {
 	char **paths; /* segments in their order, or one file */
 	size_t path_count;
-	bool is_rotated; /* the files are all segments of one process */
+	/*
+	 * The files are segments, or the only trace in a directory.  All are of
+	 * one process.
+	 */
+	bool is_rotated;
 };
 
 /* A list of runs; starts as all zeros. */

@@ -34,7 +34,8 @@ struct follower {
 };
 
 /*
- * Write all bytes to the pipe.  Return false if the reader has closed the pipe.
+ * Write all bytes to the pipe.  Return false if this fails, usually because the
+ * reader has closed the pipe.
  */
 static bool
 put(struct follower *f, size_t nbytes)

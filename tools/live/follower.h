@@ -4,7 +4,7 @@
  *
  * A thread copies the file to a pipe.  At the end of the file the thread waits
  * for more bytes, as long as the process that writes the file is alive.  The
- * reader of the pipe therefore sees one stream that ends when the trace ends.
+ * reader of the pipe therefore sees one stream that ends after this process.
  */
 #ifndef FOLLOWER_H
 #define FOLLOWER_H
@@ -20,8 +20,8 @@ struct followed_file {
 	int fd;
 	/*
 	 * The process that writes the file, and its start in nanoseconds since
-	 * boot (0: unknown).  If 'pid' is 0, no process writes the file any
-	 * more.
+	 * boot.  If one of the two is 0, the follower does not wait for more
+	 * bytes.
 	 */
 	uint64_t pid, pid_start;
 };

@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 /*
- * ECMA-48 sequences.  BEGIN switches to the terminal's alternate screen and
- * hides the cursor, END switches back.
+ * Control sequences in the form of ECMA-48.  BEGIN switches to the terminal's
+ * alternate screen and hides the cursor, END undoes both.
  */
 #define SCREEN_BEGIN "\033[?1049h\033[?25l"
 #define SCREEN_END   "\033[?25h\033[?1049l"
@@ -99,8 +99,8 @@ live_screen_wait(unsigned ms)
 	char key;
 
 	/*
-	 * A resized window interrupts poll().  Return, so that the caller draws
-	 * the page at once.
+	 * If a signal handler interrupts poll(), return, so that the caller
+	 * draws the page at once.
 	 */
 	if (poll(&fd, 1, (int)ms) <= 0 || (fd.revents & POLLIN) == 0 ||
 	    read(STDIN_FILENO, &key, 1) != 1)
@@ -188,7 +188,8 @@ sort_rows(const struct live_page *p, size_t *n_ret)
 /* ------------------------------------------------------------------- output */
 
 struct window {
-	size_t lines, columns; /* size of the window; 0: unlimited */
+	/* maximum number of rows of the table, and of columns; 0: unlimited */
+	size_t lines, columns;
 };
 
 static struct window
@@ -205,7 +206,7 @@ find_window(const struct live_page *p)
 	return w;
 }
 
-/* Print a line, cut to as many bytes as the window has columns. */
+/* Print a line, cut to at most as many bytes as the window has columns. */
 static void
 put_line(FILE *f, const struct window *w, const char *text)
 {

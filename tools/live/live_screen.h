@@ -60,8 +60,7 @@ bool live_screen_print(const struct live_page *page);
 
 /*
  * Wait 'ms' milliseconds or for a key.  Return the key, or 0 if there was none,
- * or if a signal arrived, as when the window is resized.  Without a terminal,
- * just wait.
+ * or if a signal handler ran.  Without a terminal, just wait.
  */
 int live_screen_wait(unsigned ms);
 

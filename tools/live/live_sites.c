@@ -270,7 +270,7 @@ compare_live(const void *a, const void *b, void *ctx)
 
 /*
  * Find names for the stacks that have none yet, in descending order of their
- * live bytes, for at most 'budget_ms'.  Return false if there is no memory.
+ * live bytes, for about 'budget_ms'.  Return false if there is no memory.
  */
 static bool
 name_stacks(struct live_sites *s, const struct live_trace *t,

@@ -37,8 +37,8 @@ struct live_sites *live_sites_open(enum group_by by);
 void live_sites_close(struct live_sites *s);
 
 /*
- * Update the table from the census.  Look up names for at most 'budget_ms'.
- * The row "[not named yet]" is the sum of the stacks that still have no name.
+ * Update the table from the census.  Look up names for about 'budget_ms'.  The
+ * row "[not named yet]" is the sum of the stacks that still have no name.
  * Return false if there is no memory.
  */
 bool live_sites_update(struct live_sites *s, const struct live_trace *t,
@@ -50,7 +50,7 @@ void live_sites_forget_stacks(struct live_sites *s);
 /* Return the rows, in no order; the next update may move them. */
 struct live_site *live_sites_rows(struct live_sites *s, size_t *n_ret);
 
-/* Does the trace have call stacks? */
+/* Are the rows sites, and did the trace have call stacks at the last update? */
 bool live_sites_has_stacks(const struct live_sites *s);
 
 #endif /* LIVE_SITES_H */

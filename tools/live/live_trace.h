@@ -26,7 +26,7 @@ enum live_end {
 	 * reading stopped while the process still wrote
 	 */
 	LIVE_CUT,
-	LIVE_DAMAGED, /* see live_trace_fault() */
+	LIVE_DAMAGED, /* reading has failed; live_trace_fault() says why */
 };
 
 /* A program or library that is mapped into the process's memory. */
@@ -72,7 +72,7 @@ void live_trace_unlock(struct live_trace *t);
 /* Call these functions only while the census is locked: */
 
 enum live_end live_trace_end(const struct live_trace *t);
-/* Return why the trace cannot be read further, if it is damaged. */
+/* Return why reading has failed, if it has ended with LIVE_DAMAGED, else "". */
 const char *live_trace_fault(const struct live_trace *t);
 /* Return how the trace ended according to its trailer; "" without a trailer. */
 const char *live_trace_end_word(const struct live_trace *t);

@@ -2,7 +2,8 @@
 /*
  * breakdown.c - see breakdown.h
  *
- * The sum over all fields must equal the length of the stream.
+ * The bytes of all fields, tags and comments must add up to the length of the
+ * stream.
  */
 #include "tools/measure/breakdown.h"
 
@@ -62,7 +63,7 @@ settle(struct breakdown *b, uint64_t attributes_nbytes, uint64_t offset)
 /*
  * Count all records of the reader.  Return the status of the last read, or
  * HATF_NO_MEMORY.  Set '*last_nbytes_ret' to the bytes of the last record's
- * attributes.
+ * attributes, or to 0 if this record is a comment or metadata.
  */
 static enum hatf_status
 take_apart(struct breakdown *b, struct hatf_reader *reader,

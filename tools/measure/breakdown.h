@@ -13,7 +13,7 @@
 struct breakdown {
 	bool is_known;
 	uint64_t field_nbytes[HATF_FIELD_COUNT];
-	/* one byte per record, without comments and metadata */
+	/* one byte for each record except comments and metadata */
 	uint64_t tag_nbytes;
 	uint64_t comment_nbytes; /* including header, blocks and trailer */
 	uint64_t total_nbytes;	 /* length of the HATF stream */
@@ -23,8 +23,9 @@ struct breakdown {
 
 /*
  * Convert the whole trace to encoding 'e', which must be one of HATF, and count
- * its bytes.  Return HATF_OK, or the error of the conversion with its details
- * in '*err'.  Thread-safe; prints nothing.
+ * the bytes of the HATF stream.  Return HATF_OK, the error of the conversion,
+ * or HATF_BAD_METADATA if the counted bytes do not add up to the length of the
+ * stream.  '*err' has the details of an error.  Thread-safe; prints nothing.
  */
 enum hatf_status breakdown_take(struct breakdown *b, const struct spool *trace,
 				enum encoding e, struct hatf_error *err);

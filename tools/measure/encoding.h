@@ -13,7 +13,8 @@
 
 /*
  * The first ENCODING_TIMED_COUNT encodings are those of tables 5 and 6: the
- * columns of the paper in its order, then HATF (online) and HATF (optimum).
+ * columns of the paper in its order, except ASCII/Perl, then HATF (online) and
+ * HATF (optimum).
  */
 enum encoding {
 	ENCODING_BINARY,
@@ -69,8 +70,9 @@ enum hatf_status encoding_open(enum encoding e, unsigned flags, int fd,
 /*
  * Write the readable part of the trace to 'fd' in an encoding.  Like 'hatf
  * convert', keep the header, and mark the output as incomplete if the trace is
- * incomplete.  'flags' are enum encoding_flags.  Return HATF_OK, or an error
- * with its details in '*err'.  Thread-safe; prints nothing.
+ * incomplete.  'flags' are enum encoding_flags.  Return HATF_OK even if the
+ * trace is damaged; on any other error, return the error, with its details in
+ * '*err'.  Thread-safe; prints nothing.
  */
 enum hatf_status encoding_write(const struct spool *trace, enum encoding e,
 				unsigned flags, int fd, struct hatf_error *err);

@@ -81,8 +81,8 @@ feeder_open(struct feeder *f, const struct spool *trace, enum encoding e,
 		return true;
 	finish(f);
 	/*
-	 * If the writer thread failed, its failure has caused the reader's
-	 * error.  In this case, keep the status of the writer thread.
+	 * If the writer thread failed, its failure is the likely cause of the
+	 * reader's error.  In this case, keep the status of the writer thread.
 	 */
 	if (f->status == HATF_OK) {
 		f->status = err.status;

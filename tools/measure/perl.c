@@ -44,8 +44,8 @@ static const char script[] =
 	"printf(\"%.0f %.0f %d\\n\", 1e9 * $read, 1e9 * $write, $n);";
 
 /*
- * Execute the script in the child process.  'out' must differ from standard
- * input and output.
+ * Execute the script in the child process.  'in' must differ from standard
+ * input, and 'out' from standard input and output.
  */
 static void
 exec_perl(int in, int out)
@@ -72,7 +72,7 @@ read_answer(int fd, char *buf, size_t cap)
 	buf[used] = '\0';
 }
 
-/* Run the script with the trace 'in' as input. */
+/* Run the script with the trace 'in' as input.  Return false if it fails. */
 static bool
 run(int in, char *answer, size_t cap)
 {

@@ -47,7 +47,8 @@ inflate_piece(z_stream *z, struct buffers *b, size_t nbytes, int *status_ret)
 }
 
 /*
- * Inflate the whole file.  Return false if the file is not gzip or is damaged.
+ * Inflate the whole file.  Return false if the file is not gzip, is damaged or
+ * truncated, or cannot be read, or if there is no memory.
  */
 static bool
 inflate_file(const struct spool *trace, struct buffers *b)

@@ -25,9 +25,12 @@ struct sizing {
 };
 
 /*
- * Fill in 'sizing', with up to 'jobs' threads.  The function needs the memory
- * of 'jobs' writers and readers.  On an error, print a message and return
- * false; figures that were not measured are SIZING_UNKNOWN.
+ * Fill in 'sizing', with up to 'jobs' threads, each of which may start a second
+ * thread (feeder.h).  The function needs the memory of 'jobs' writers and
+ * readers.  A length that was not measured is SIZING_UNKNOWN; in a breakdown
+ * that was not measured, 'is_known' is false.  An encoding that the library
+ * lacks is no error.  On an error, print a message and return false; if there
+ * is no memory for the list of measurements, leave 'sizing' unchanged.
  */
 bool sizing_take(struct sizing *sizing, const struct spool *trace,
 		 unsigned jobs);

@@ -29,8 +29,8 @@ void stored_init(struct stored *s);
 uint64_t stored_note(struct stored *s, const struct hatf_metadata *m);
 
 /*
- * Return how many values of the field a data record with this tag stores.
- * 'tag' must not be HATF_COMMENT.
+ * Return how many values of the field a record with this tag has.  'tag' must
+ * be neither HATF_COMMENT nor HATF_METADATA.
  */
 unsigned stored_count(enum hatf_tag tag, enum hatf_field field);
 

@@ -24,7 +24,7 @@ struct bench {
 	const char *path;
 	int fd; /* anonymous file in memory */
 	bool failed;
-	/* the measurement failed and has no figures */
+	/* the library lacks the encoding, or its measurement failed */
 	bool is_missing[ENCODING_TIMED_COUNT][2];
 	struct samples samples[ENCODING_TIMED_COUNT][2][2];
 	struct samples perl[2];

@@ -27,10 +27,11 @@ struct timing {
 };
 
 /*
- * Time every encoding 'runs' times (at most SAMPLES_MAX), and check once that
- * the records read equal those written.  'path' is the name in messages.  On an
- * error, print a message and return false.  Not thread-safe, because it
- * measures the CPU time of the whole process.
+ * Time every encoding 'runs' times (at most SAMPLES_MAX).  In the first run,
+ * check that the records read equal those written.  'path' is the name in
+ * messages.  On an error, print a message and return false.  An encoding that
+ * the library lacks is no error; its times are NAN.  Not thread-safe, because
+ * the function measures the CPU time of the whole process.
  */
 bool timing_take(struct timing *timing, const struct excerpt *x, unsigned runs,
 		 const char *path);
@@ -38,7 +39,8 @@ bool timing_take(struct timing *timing, const struct excerpt *x, unsigned runs,
 /*
  * Set 'ns_ret' to the times, in nanoseconds, that Perl takes to read and to
  * write all 'count' records.  'fd' is a regular file or memory with the records
- * in ASCII.  Return false if Perl is missing or fails to parse them.
+ * in ASCII.  Return false if Perl is missing, fails, or does not parse all
+ * records.
  */
 bool timing_perl(int fd, size_t count, double ns_ret[2]);
 

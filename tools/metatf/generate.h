@@ -23,10 +23,11 @@ struct generation {
 };
 
 /*
- * Turn the name of a DTD's file into an identifier: "dtd/my-app.dtd" becomes
- * "my_app".  If the name does not begin with a letter, is a keyword of Python,
- * or is the name of a C header or Python module, put "trace_" before it.
- * '*name' has room for 'nbytes'.
+ * Turn the name of a DTD's file, up to its 100th character, into an identifier:
+ * "dtd/my-app.dtd" becomes "my_app".  If the name does not begin with a letter,
+ * is a keyword of Python, or is the name of a C header or Python module that
+ * generated code uses, put "trace_" before the identifier.  The buffer 'name'
+ * has room for 'nbytes' bytes.
  */
 void generate_name(const char *path, char *name, size_t nbytes);
 

@@ -3,11 +3,12 @@
  * generate_c.c - see generate.h
  *
  * The generated code is a template and three parts that depend on the DTD.  The
- * first part is tables of sections, records and fields, which metadata records
- * need.  For each record, the second part has a function that writes the fields
- * of the record one after the other.  If the record is not simple
- * (c_record_is_simple()), the second part also has a function that reads the
- * fields.  The third part is the structs.
+ * first part is the DTD itself and tables of sections, records and fields, by
+ * which the template reads and writes.  For each record, the second part has a
+ * function that writes the fields of the record one after the other.  If the
+ * record is not simple (c_record_is_simple()), the second part also has a
+ * function that reads the fields.  The third part, in the header, is the enums,
+ * structs and prototypes.
  */
 #include "tools/metatf/generate.h"
 
@@ -29,8 +30,8 @@ is_letter(char c)
 }
 
 /*
- * Would NAME.h or NAME.py hide a header of C or POSIX, or a module of Python
- * that generated code needs?  Or is NAME a keyword, which Python cannot import?
+ * Would NAME.h or NAME.py hide a header or a Python module that generated code
+ * uses?  Or is NAME a keyword, which Python cannot import?
  */
 static bool
 hides_another(const char *name)
@@ -389,8 +390,8 @@ put_field_info(FILE *f, const struct schema_field *field)
 /*
  * Write the last two members of a record's entry.  For a simple record, these
  * are the table of offsets by which the generated code reads the record, and
- * the size of its struct.  For any other record, a function reads the record,
- * and the two members are NULL and 0.
+ * the size of its struct.  For any other record, the two members are NULL and
+ * 0; if it is a data record, a function reads it.
  */
 static void
 put_struct_info(FILE *f, const struct c_records *all,

@@ -10,7 +10,9 @@
 #include "tools/metatf/generate.h"
 
 /*
- * Maximum number of bytes of a C name that the generator makes, with the NUL.
+ * Maximum number of bytes of the C name of a record, of a member or of the
+ * format, with the NUL.  A name with a prefix can be longer, and so can the
+ * name of a struct inside another struct.
  */
 #define C_NAME_NBYTES 600
 
@@ -63,8 +65,9 @@ void c_put_dtd(FILE *f, const struct generation *g);
 
 /*
  * Return the C name of a member.  This is 'name' itself, unless 'name' is a
- * word of C, C++ or their headers, or could be a macro.  In that case, it is
- * 'name' with an underscore after it, in 'buf'.
+ * word of C, C++ or their headers (also one with underscores after it), or
+ * could be a macro.  In that case, it is 'name' with one more underscore after
+ * it, in 'buf'.
  */
 const char *c_member(const char *name, char buf[C_NAME_NBYTES]);
 
@@ -100,7 +103,8 @@ void c_record_offsets(FILE *f, const struct c_records *all,
 
 /*
  * c_record_read() writes the function that reads a record's fields.
- * c_record_put() writes the function that writes them.
+ * c_record_put() writes the function that writes these fields, and the public
+ * function that writes the whole record.
  */
 void c_record_read(FILE *f, const struct c_records *all,
 		   const struct c_record *r);

@@ -16,7 +16,7 @@ struct emitter {
 	unsigned loop_count;
 	bool is_put;
 	void **structs; /* a tsearch() tree of the structs' names in use */
-	/* The C expression of each field before this position. */
+	/* The C expression of each number before this position. */
 	char (*of_field)[C_PATH_NBYTES];
 };
 
@@ -39,8 +39,8 @@ stem_length(const char *name)
 }
 
 /*
- * Words that cannot name a member: those of C, of C++, and of the headers that
- * the generated code includes.
+ * Words that cannot name a member: words of C and C++, macros that compilers
+ * define, and names from the headers that the generated code includes.
  */
 static const char *const taken_words[] = {
 	"alignas",  "alignof",	 "and",	     "asm",	      "auto",

@@ -20,7 +20,7 @@ struct stub {
 	const struct c_records *all;
 	const struct schema_record *record;
 	unsigned indent, loop_count;
-	char (*of_field)[C_PATH_NBYTES]; /* C expression of each field */
+	char (*of_field)[C_PATH_NBYTES]; /* C expression of each number */
 };
 
 static void
@@ -82,7 +82,7 @@ put_value(struct stub *s, uint32_t idx, const char *expression)
 static void put_steps(struct stub *s, const char *prefix, uint32_t first,
 		      uint32_t end);
 
-/* Write the code for repeated fields, which are in brackets. */
+/* Write the code for repeated fields, which the text has in brackets. */
 static void
 put_repeat(struct stub *s, const char *array, uint32_t step)
 {

@@ -12,7 +12,7 @@ struct walk {
 	struct out *o;
 	const struct schema_record *type;
 	const struct mtf_value *next;
-	/* The last printed value of each field. */
+	/* The newest value of each field; it may be the count of an array. */
 	const struct mtf_value *of_field[SCHEMA_MAX_FIELDS];
 	bool is_json;
 };

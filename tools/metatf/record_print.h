@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* record_print.h - print a record of a Meta-TF trace on standard output */
+/* record_print.h - print a record of a Meta-TF trace as text or as JSON */
 #ifndef RECORD_PRINT_H
 #define RECORD_PRINT_H
 

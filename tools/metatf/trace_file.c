@@ -99,7 +99,10 @@ is_text(int fd)
 	       memcmp(bytes, begin, sizeof(bytes)) == 0;
 }
 
-/* Copy a stream into a temporary file.  Return false after setting errno. */
+/*
+ * Copy a stream into a temporary file.  On an error, set errno and return
+ * false.
+ */
 static bool
 copy_stream(int from, FILE *to)
 {
@@ -118,7 +121,7 @@ copy_stream(int from, FILE *to)
 /*
  * Open the file or, for standard input, a temporary copy.  The reader needs a
  * seekable file, because it reads several sections of the trace at the same
- * time.  Return -1 after setting errno.
+ * time.  On an error, set errno and return -1.
  */
 static int
 open_seekable(const char *path)

@@ -8,7 +8,10 @@
 
 struct model_result {
 	uint64_t peak_nbytes, end_nbytes; /* bytes of the heap */
-	/* Bytes of live blocks after rounding: the maximum, and at the end. */
+	/*
+	 * Bytes of live blocks after rounding: the maximum since the window
+	 * began, and at the end.
+	 */
 	uint64_t peak_taken_nbytes, end_taken_nbytes;
 	uint64_t moved_count; /* reallocs that moved their block */
 };

@@ -124,7 +124,7 @@ print_table3(const struct report *r, const struct page *page)
 
 /*
  * Add a row for each trace with its size in these encodings, and a row with the
- * average.
+ * averages.  Also store the averages in '*averages'.
  */
 static void
 add_sizes(struct table *g, const struct report *r,
@@ -178,9 +178,9 @@ static const char table4_note[] =
 	"separate stream.  Meta-TF SplitAddr has all addresses in a separate "
 	"section, no table, and\n"
 	"contains its DTD: compare it with HATF SplitAddr (paper), not with "
-	"HATF SplitAddr.  The figure\n"
-	"for XML is from the authors' talk, which does not say what it "
-	"measures.";
+	"HATF SplitAddr.  The row\n"
+	"'the talk' is from the authors' talk, which does not say what it "
+	"measures for XML.";
 
 static bool
 print_table4(const struct report *r, const struct page *page,
@@ -512,8 +512,9 @@ print_table10(const struct report *r, const struct page *page,
 /* ---------------------------------------------------------------- table 11 */
 
 /*
- * For each trace, divide the size with placement "optimum" by the smallest size
- * with another placement.  Return the largest of these ratios.
+ * For each trace, divide the uncompressed size with placement "optimum" by the
+ * smallest uncompressed size with another placement.  Return the largest of
+ * these ratios; NAN if there is no trace.
  */
 static double
 worst_optimum(const struct report *r)

@@ -58,7 +58,8 @@ count_records(struct table3 *c, const struct spool *trace)
 
 /*
  * Turn the records of an open reader into events (hatf_events.h), to find the
- * peaks of live blocks.  On an error, print a message and return false.
+ * peaks of live blocks and of live bytes.  If the trace is damaged or
+ * incomplete, or on another error, print a message and return false.
  */
 static bool
 follow_events(struct table3 *c, struct scan *s)

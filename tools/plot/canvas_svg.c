@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* canvas_svg.c - a picture as SVG 1.1, in which texts stay searchable */
+/* canvas_svg.c - a picture as SVG, in which texts stay searchable */
 #include "tools/plot/canvas_backend.h"
 
 #include <stdlib.h>

@@ -34,8 +34,9 @@ struct colours {
 };
 
 /*
- * Colours that colour-blind people can tell apart: those of Okabe and Ito,
- * except black.  The last three colours are others, for the last layers.
+ * Colour-blind people can tell the first seven colours apart: these are the
+ * colours of Okabe and Ito without black.  The last three colours, for the last
+ * layers, are not from this set.
  */
 #define LAYER_COLOURS                                                         \
 	0x0072b2, 0xe69f00, 0x009e73, 0xcc79a7, 0x56b4e9, 0xd55e00, 0xf0e442, \
@@ -329,7 +330,8 @@ draw_steps(const struct chart *c, const char *id, uint32_t colour,
 
 /*
  * Draw two areas, one up to the least and one up to the most live bytes or
- * blocks of each bin.  The colour is stronger where the areas overlap.
+ * blocks of each bin, and a line at the upper edge of the second area.  The
+ * colour is stronger where the areas overlap.
  */
 static void
 draw_total(const struct chart *c)

@@ -25,8 +25,8 @@ distance(const struct census *c, const struct moment *m)
 }
 
 /*
- * Find the ends of the axis.  An axis of time ends one time unit after the last
- * event.
+ * Find the ends of the axis, the peak, and the peak's position on the axis.  An
+ * axis of time ends one time unit after the last event.
  */
 static void
 find_axis(struct plot_data *d)
@@ -53,7 +53,7 @@ find_axis(struct plot_data *d)
 
 /*
  * Add a bin in which the level does not change.  The bin lasts from the end of
- * the previous bin to 'end'.
+ * the previous bin to 'end'.  Add no bin if this length is 0.
  */
 static void
 add_flat(struct plot_data *d, uint64_t end, uint64_t level)
@@ -82,7 +82,10 @@ add_bin(struct plot_data *d, const struct span *s, uint64_t end)
 	return bin;
 }
 
-/* Put the spans into bins of width 1 << shift. */
+/*
+ * Put the spans into bins of width 1 << shift.  Fill each gap between these
+ * bins with one flat bin.
+ */
 static void
 fill_bins(struct plot_data *d, unsigned shift)
 {
@@ -310,8 +313,9 @@ has_peak(const struct plot_data *d, const struct plot_bin *bin)
 }
 
 /*
- * Fill in the values of the layers.  The first 'n' layers are the groups in
- * 'best'.
+ * Fill in the values of the layers, and show the peak in the bin that contains
+ * it.  The first 'n' layers are the groups in 'best'.  Return false if there is
+ * no memory.
  */
 static bool
 fill_layers(struct plot_data *d, const uint32_t *best, unsigned n)

@@ -6,9 +6,8 @@
  * units of the trace, or in events.  Values are bytes, or blocks if the census
  * follows blocks.
  *
- * With layers, 'shown' is the sum of a bin's layers.  This sum is the live
- * bytes at the end of the bin or, in the bin that contains the peak, at the
- * peak.
+ * With layers, 'shown' is the sum of a bin's layers.  This sum is the value at
+ * the end of the bin or, in the bin that contains the peak, at the peak.
  */
 #ifndef PLOT_DATA_H
 #define PLOT_DATA_H
@@ -23,8 +22,8 @@
 #define PLOT_BINS_MAX 1024
 
 /*
- * Maximum number of groups that get a layer.  One more layer shows all other
- * groups or, if there is only one, this group.
+ * Maximum value of 'top' for plot_data_divide().  One more layer shows all
+ * other groups or, if there is only one other group, this group.
  */
 #define PLOT_TOP_MAX 9
 
@@ -36,7 +35,7 @@ struct plot_bin {
 struct plot_layer {
 	const char *name; /* escaped */
 	uint64_t at_peak, at_end;
-	uint64_t *values; /* live bytes in each bin */
+	uint64_t *values; /* for each bin, the layer's part of 'shown' */
 	bool is_other;
 };
 
@@ -60,9 +59,9 @@ struct plot_data {
 bool plot_data_make(struct plot_data *d, const struct census *c);
 
 /*
- * Divide the series into layers: the 'top' largest groups, and all others.  The
- * points of the census's history must list stacks or lanes (census.h),
- * whichever 'by' needs.  Return false if there is no memory.
+ * Divide the series into layers: the 'top' largest groups, and all others (see
+ * PLOT_TOP_MAX).  The points of the census's history must list stacks or lanes
+ * (census.h), whichever 'by' needs.  Return false if there is no memory.
  */
 bool plot_data_divide(struct plot_data *d, struct site_names *names,
 		      enum group_by by, unsigned top);

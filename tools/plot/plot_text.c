@@ -19,8 +19,9 @@ is_rest(char c)
 }
 
 /*
- * Return an estimate of a character's width, as a fraction of the font size.
- * The estimate errs on the large side.
+ * 'c' is a byte of a character.  Return an estimate of the character's width,
+ * as a fraction of the font size, if 'c' is the first byte; otherwise 0.  The
+ * estimate errs on the large side.
  */
 static double
 width_of(char c)
@@ -47,8 +48,8 @@ text_width(const char *text, double size)
 }
 
 /*
- * Is the code point a noncharacter: U+FDD0 to U+FDEF, or U+FFFE or U+FFFF of
- * any plane?
+ * Is the code point at 's' a noncharacter: U+FDD0 to U+FDEF, or U+FFFE or
+ * U+FFFF of any plane?
  */
 static bool
 is_no_character(const char *s)
@@ -67,7 +68,7 @@ is_no_character(const char *s)
 
 /*
  * Replace noncharacters in valid UTF-8 by U+FFFD.  The encoding of U+FFFD is
- * never longer than that of a noncharacter, so the text fits.
+ * never longer than that of a noncharacter, so the text does not grow.
  */
 static void
 replace_no_characters(char *buf)
@@ -99,8 +100,8 @@ append(char *buf, size_t *used, const char *text, size_t nbytes)
 }
 
 /*
- * Return the start of the "(file:line)" in a name; the name's end if there is
- * none.
+ * Return the start of the " (file:line)", with its blank, at the end of a name;
+ * the end of the name if it has none.
  */
 static const char *
 find_place(const char *name)
@@ -116,7 +117,7 @@ find_place(const char *name)
 }
 
 /*
- * Copy the text from 'from' to 'end'.  If the text is a path, copy only its
+ * Append the text from 'from' to 'end'.  If the text is a path, append only its
  * last part.
  */
 static void
@@ -164,8 +165,9 @@ is_operator(const char *name, const char *at)
 }
 
 /*
- * Replace the text between 'open' and its matching 'close' by dots.  If the
- * name was truncated (stack_view.h), 'close' may be missing.
+ * Replace the text between each outermost 'open' and its matching 'close' by
+ * dots.  If the name was truncated (stack_view.h), 'close' may be missing.
+ * Leave a name with an unmatched 'close' as it is.
  */
 static void
 drop_between(char *buf, char open, char close)

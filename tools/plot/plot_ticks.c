@@ -10,8 +10,8 @@
 #define MINUTE 60e9
 
 /*
- * A unit, such as KiB or seconds.  The distance between two ticks is 1, 2 or 5
- * times a power of 10, in this unit.
+ * A unit, such as KiB or seconds.  Except in long runs, the distance between
+ * two ticks is 1, 2 or 5 times a power of 10, in this unit.
  */
 struct unit {
 	double size;
@@ -45,7 +45,10 @@ static const double long_steps[] = {
 };
 #define LONG_STEP_COUNT (sizeof(long_steps) / sizeof(long_steps[0]))
 
-/* Return the largest unit that is at most 'size'. */
+/*
+ * Return the largest unit that is at most 'size'; the smallest unit if there is
+ * none.
+ */
 static const struct unit *
 find_unit(enum tick_kind kind, double size)
 {
@@ -63,7 +66,7 @@ find_unit(enum tick_kind kind, double size)
 
 /*
  * Return the smallest number of the form 1, 2 or 5 times a power of 10 that is
- * at least 'least'.
+ * at least 'least' and at least 0.001.  Tolerate an error of 0.01 %.
  */
 static double
 round_up(double least)
@@ -79,7 +82,7 @@ round_up(double least)
 	return least <= power * 5.0001 ? 5 * power : 10 * power;
 }
 
-/* Return the distance between two ticks. */
+/* Return the distance between two ticks, in the same scale as 'length'. */
 static double
 find_step(enum tick_kind kind, double length, unsigned wanted)
 {

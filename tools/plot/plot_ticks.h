@@ -24,8 +24,9 @@ enum tick_kind {
 };
 
 /*
- * Make about 'wanted' ticks (2 to 10) from 'first' to 'last'.  'scale' converts
- * a value of the axis into bytes, a count or nanoseconds.
+ * Make about 'wanted' ticks from 'first' to 'last', both in units of the axis.
+ * 'wanted' is from 2 to 10.  Multiplied by 'scale', a value of the axis becomes
+ * bytes, a count or nanoseconds.
  */
 void ticks_make(struct ticks *t, enum tick_kind kind, double first, double last,
 		double scale, unsigned wanted);

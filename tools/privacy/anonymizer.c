@@ -23,7 +23,7 @@ struct anonymizer {
 	 * defines
 	 */
 	bool is_known;
-	uint64_t comment_count; /* comments that were left out */
+	uint64_t comment_count; /* comments left out, except KEPT_FRAMING */
 	uint8_t attributes[UINT16_MAX];
 	char name[NAME_NBYTES];
 };
@@ -84,7 +84,7 @@ anonymizer_edit_header(struct anonymizer *a, const struct hatf_reader *reader,
 
 /*
  * Escape a name in the way of comments, because a name in the file of names
- * must not contain a newline.
+ * must not contain a newline.  Write it to 'a->name', and return its length.
  */
 static size_t
 escape(struct anonymizer *a, const uint8_t *text, size_t nbytes)
@@ -101,8 +101,8 @@ escape(struct anonymizer *a, const uint8_t *text, size_t nbytes)
 }
 
 /*
- * Append an item to the attributes if anonymized traces may have it.  Return
- * false if there is no memory.
+ * Append an item to the attributes if anonymized traces may have it.  A
+ * pseudonym replaces a name.  Return false if there is no memory.
  */
 static bool
 keep_item(struct anonymizer *a, struct hatf_record *rec,

@@ -32,22 +32,24 @@ struct anonymizer *anonymizer_open(const char *names);
 /*
  * Return the lines of the header that an anonymized trace may have, and a line
  * that describes the anonymization.  'reader' reads the trace.  Frees 'header';
- * the caller frees the result.  Return NULL if there is no memory.
+ * the caller frees the result.  Return NULL if 'header' is NULL or if there is
+ * no memory.
  */
 char *anonymizer_edit_header(struct anonymizer *a,
 			     const struct hatf_reader *reader, char *header);
 
 /*
  * Anonymize a record in place.  Its new attributes are valid until the next
- * call.  Set '*is_kept_ret' to false if the record must be omitted.  Errors:
- * HATF_NO_MEMORY.
+ * call.  Set '*is_kept_ret' to false if the record must be omitted, otherwise
+ * to true.  Errors: HATF_NO_MEMORY.
  */
 enum hatf_status anonymizer_edit(struct anonymizer *a, struct hatf_record *rec,
 				 bool *is_kept_ret);
 
 /*
- * Call this after the trace was written: print what was omitted from 'path',
- * and write the file of names.  On failure print a message and return false.
+ * Call this after the trace was written: print how many comments were left out
+ * of 'path', and write the file of names.  On failure print a message and
+ * return false.
  */
 bool anonymizer_finish(struct anonymizer *a, const char *path);
 

@@ -22,7 +22,10 @@ enum value_type {
 
 struct rule {
 	const char *key; /* NULL ends a list */
-	/* the allowed words, each with a blank before and after it */
+	/*
+	 * for VALUE_WORD, the allowed words, each with a blank before and after
+	 * it; for VALUE_FIXED, the new value
+	 */
 	const char *words;
 	enum value_type type;
 	enum name_kind name;
@@ -202,9 +205,10 @@ static const struct rule stack_note[] = {
 };
 
 /*
- * The rules for each kind of comment.  A kind with NULL instead of rules only
- * frames the trace, as "HATF block" does: every writer makes these comments by
- * itself.
+ * The rules for each kind of comment.  NULL instead of rules: omit the comment,
+ * and do not count it as left out.  The writer makes comments "block", "sum"
+ * and "stacks" of its own.  A "dtd" is of no use: it describes values that the
+ * comments "event" lose.
  */
 static const struct {
 	const char *kind;
@@ -254,8 +258,8 @@ find_line(const char *lines, size_t nbytes, const char *key,
 }
 
 /*
- * Is the value, after its first 'skipped' bytes, as short as a number and made
- * of the characters in 'bytes' only?
+ * Is the value longer than 'skipped' bytes, but as short as numbers are?  And
+ * are all bytes after the first 'skipped' bytes among 'bytes'?
  */
 static bool
 has_only(const struct line *line, size_t skipped, const char *bytes)
@@ -304,8 +308,9 @@ is_harmless(const struct rule *rule, const struct line *line)
 /* -------------------------------------------------------------------- names */
 
 /*
- * Write a pseudonym for a function.  If 'hatf stat' hides the function, it also
- * hides the pseudonym.
+ * Write a pseudonym for a function to 'out', of 64 bytes.  If 'hatf stat' hides
+ * the function, it also hides the pseudonym.  An allocation function keeps its
+ * name.  Return false if there is no memory.
  */
 static bool
 name_function(const struct line *line, struct pseudonyms *names, char *out)
@@ -337,8 +342,9 @@ name_function(const struct line *line, struct pseudonyms *names, char *out)
 }
 
 /*
- * Write the pseudonym of a name to 'out', of 64 bytes.  Return false if there
- * is no memory.
+ * Write the pseudonym of a name to 'out', of 64 bytes.  If the name is that of
+ * a well-known library, append the well-known part to the pseudonym.  Return
+ * false if there is no memory.
  */
 static bool
 name_value(const struct rule *rule, const struct line *line,

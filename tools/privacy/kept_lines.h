@@ -22,7 +22,7 @@
 
 enum kept_result {
 	KEPT_SOME,
-	KEPT_FRAMING, /* a comment that every writer makes by itself */
+	KEPT_FRAMING, /* omitted, but not counted as left out (kept_lines.c) */
 	KEPT_NOTHING, /* the table does not list this kind of comment */
 	KEPT_NO_MEMORY,
 };

@@ -21,9 +21,9 @@
 #define HEADING "# names of anonymized traces; do not share this file\n"
 
 /*
- * Size of the longest line, which consists of a pseudonym and a name.  A name
- * comes from an attribute or a comment of at most 64 KiB, and escaping turns a
- * byte into at most four.
+ * Upper bound of the size of a line, which consists of a pseudonym and a name.
+ * A name comes from an attribute or a comment of at most 64 KiB, and escaping
+ * turns a byte into at most four.
  */
 #define LINE_NBYTES (PSEUDONYM_NBYTES + 4 * 65536)
 
@@ -44,7 +44,7 @@ struct pseudonyms {
 	void *tree;		    /* tree of the entries, see tsearch(3) */
 	struct pseudonym **entries; /* in the order of insertion */
 	size_t count, cap;
-	uint64_t last[NAME_KIND_COUNT]; /* last number of each kind */
+	uint64_t last[NAME_KIND_COUNT]; /* largest number of each kind */
 };
 
 struct pseudonyms *
@@ -144,7 +144,8 @@ pseudonyms_get(struct pseudonyms *p, enum name_kind kind, const char *name,
 
 /*
  * Parse a pseudonym and a blank, such as "function_12 ".  Return the text after
- * the blank, or NULL if the line does not begin in this way.
+ * the blank.  Return NULL if the line does not begin in this way, or if the
+ * number is 0 or too large.
  */
 static const char *
 take_pseudonym(const char *line, enum name_kind *kind_ret, uint64_t *number_ret)
@@ -167,7 +168,10 @@ take_pseudonym(const char *line, enum name_kind *kind_ret, uint64_t *number_ret)
 	return NULL;
 }
 
-/* Parse a line of a file.  On failure print a message and return false. */
+/*
+ * Parse a line of a file, and enter its name and pseudonym.  Skip an empty line
+ * or a line that starts with '#'.  On failure print a message and return false.
+ */
 static bool
 load_line(struct pseudonyms *p, const char *path, unsigned number,
 	  const char *line)
@@ -287,8 +291,9 @@ are_numbers_unique(const struct pseudonyms *p, const char *path)
 }
 
 /*
- * Can the file be created?  Find out before the trace is written, because
- * without the names the trace would be useless to its owner.
+ * Can the file be created?  If not, print a message.  Find out before the trace
+ * is written: without the file, the owner of the trace could not look up its
+ * pseudonyms.
  */
 static bool
 can_create(const char *path)

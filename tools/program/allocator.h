@@ -15,9 +15,10 @@
 const char *allocator_inside(int fd);
 
 /*
- * Return the name of the sanitizer with its own allocator that the ELF file
- * open as 'fd' is built with: "AddressSanitizer", or "a sanitizer" if its kind
- * is unknown (static).  Return NULL if there is none.
+ * If the ELF file open as 'fd' is built with a sanitizer that has its own
+ * allocator, return the sanitizer's name, such as "AddressSanitizer", or "a
+ * sanitizer" if its kind is unknown.  The string is static.  Otherwise return
+ * NULL.
  */
 const char *allocator_sanitizer(int fd);
 

@@ -24,7 +24,10 @@
  */
 #define PHDR_MAX 256
 
-/* Open the file that execvp() would run for 'command'; -1 if there is none. */
+/*
+ * Open the file that execvp() would run for 'command'; -1 if there is none, or
+ * if it cannot be read.
+ */
 static int
 open_command(const char *command)
 {
@@ -82,7 +85,7 @@ read_interpreter(int fd, char path[PATH_MAX])
 /*
  * Open the file that the kernel runs for 'command'.  For a script, this file is
  * the interpreter, whose path goes to 'path'.  Otherwise make 'path' empty.
- * Return -1 if there is no such file.
+ * Return -1 if there is no such file, or if it cannot be read.
  */
 static int
 open_image(const char *command, char path[PATH_MAX])
@@ -104,7 +107,7 @@ open_image(const char *command, char path[PATH_MAX])
 /*
  * Write the path of the dynamic loader, from the program headers, to 'loader';
  * "" if there is none.  Return false if the file is malformed, which the kernel
- * will report.
+ * will report, or if it cannot be read.
  */
 static bool
 read_loader(int fd, const ElfW(Ehdr) * header, char loader[PATH_MAX])

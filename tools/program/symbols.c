@@ -48,8 +48,8 @@ visit_table(const struct image *image, const ElfW(Shdr) * table,
 
 		memcpy(&symbol, symbols + i * sizeof(symbol), sizeof(symbol));
 		/*
-		 * Use this macro for 32-bit files, too, in which the type has
-		 * the same bits.
+		 * This macro is right on 32-bit machines, too: in 32-bit files,
+		 * the type has the same bits.
 		 */
 		const unsigned type = ELF64_ST_TYPE(symbol.st_info);
 

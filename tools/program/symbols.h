@@ -13,8 +13,9 @@ typedef bool symbols_fn(const char *name, bool is_defined_function,
 
 /*
  * Call 'fn' for each symbol of the ELF file open as 'fd' or, with
- * 'dynamic_only', for each dynamic symbol.  Skip damaged parts.  A file that is
- * not ELF has no symbols.
+ * 'dynamic_only', for each dynamic symbol.  Skip damaged parts.  For a file
+ * that is not ELF, or that has another word size than this program, call 'fn'
+ * for no symbol.
  */
 void symbols_visit(int fd, bool dynamic_only, symbols_fn *fn, void *context);
 

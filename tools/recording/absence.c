@@ -18,7 +18,10 @@
 
 #define EVENTS_NBYTES 65536
 
-/* The kernel appends this to the path of a deleted file. */
+/*
+ * In the links of /proc/PID/fd, the kernel appends this to the path of a
+ * deleted file or directory.
+ */
 #define DELETED " (deleted)"
 
 void

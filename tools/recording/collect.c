@@ -15,9 +15,10 @@
 #include <sys/stat.h>
 
 /*
- * To save time in a directory of old traces, do not open a file that is more
- * than this many seconds older than the start of the command.  The slack is
- * needed because file times come from a clock that lags.
+ * To save time in a directory of old traces, do not open a file whose last
+ * change was more than this many seconds before the start of the command.  Open
+ * the files of the command's own process anyway.  The slack allows for a file
+ * server whose clock lags.
  */
 #define SLACK_S 5
 
@@ -131,7 +132,8 @@ is_older(const struct collected_trace *trace, const struct launch *l)
 /*
  * Among the files whose paths match a pattern, find the traces, and add them.
  * If 'own', add only those of the command's own process, otherwise only those
- * of other processes.
+ * of other processes.  Skip traces of processes that are older than the
+ * command.  Return false if there is no memory.
  */
 static bool
 collect_glob(struct collection *c, const char *pattern, bool own,
@@ -165,7 +167,8 @@ collect_glob(struct collection *c, const char *pattern, bool own,
 
 /*
  * Add the traces whose names match the template, with or without a number that
- * the recorder appended.
+ * the recorder appended.  'segments' is as for template_pattern().  Return
+ * false if there is no memory.
  */
 static bool
 collect_names(struct collection *c, const char *text, bool own, bool segments,
@@ -192,7 +195,11 @@ free_trace(struct collected_trace *trace)
 	free(trace->exe);
 }
 
-/* Remove duplicates, because two patterns may match the same file. */
+/*
+ * From the index 'from' on, sort the traces by their paths and remove
+ * duplicates.  There may be duplicates, because two patterns may match the same
+ * file.
+ */
 static void
 drop_double(struct collection *c, size_t from)
 {

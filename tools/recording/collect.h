@@ -25,7 +25,7 @@ struct collected_trace {
 	char *path;
 	char *exe; /* path of the executable, "" if unknown */
 	uint64_t pid;
-	uint64_t from[COLLECT_ANCESTORS_MAX]; /* parents and ancestors */
+	uint64_t from[COLLECT_ANCESTORS_MAX]; /* ids of parents and ancestors */
 	unsigned from_count;
 	uint64_t start_ns; /* start of the trace, by CLOCK_MONOTONIC */
 	/* start of the process, see started.h; 0: unknown */
@@ -66,9 +66,9 @@ struct collection {
 };
 
 /*
- * Find the traces by the absolute template 'text' whose processes are not older
- * than the command 'l'.  Return false if out of memory.  The caller frees 'c'
- * with collect_free().
+ * Find the traces whose names match the absolute template 'text', but skip
+ * those of processes that are older than the command 'l'.  Return false if out
+ * of memory.  The caller frees 'c' with collect_free().
  */
 bool collect(struct collection *c, const char *text, const struct launch *l);
 
@@ -77,7 +77,10 @@ void collect_free(struct collection *c);
 /* Count the segments of the last trace of the command's own process. */
 size_t collect_segments(const struct collection *c);
 
-/* Figures of one trace, including its earlier segments. */
+/*
+ * Figures of one trace.  Those of its earlier segments are included, and
+ * 'complete' is false if an earlier segment has lost events.
+ */
 struct collect_summary {
 	uint64_t event_count, lost_count, file_nbytes;
 	uint64_t duration_ns;
@@ -85,7 +88,11 @@ struct collect_summary {
 	bool complete; /* the trace has all events, as 'hatf info' judges */
 	/* why the trace ended early, as its trailer says, or empty */
 	char error[80];
-	char fault[256]; /* why reading failed, or empty */
+	/*
+	 * why the trace could not be read to its end, or which calls bypassed
+	 * the recorder, or empty
+	 */
+	char fault[256];
 };
 
 /*

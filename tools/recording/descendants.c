@@ -10,7 +10,11 @@
 struct claim {
 	uint64_t pid;
 	uint32_t trace;
-	bool is_done; /* follow() has handled all claims of this 'pid' */
+	/*
+	 * in the first claim of a 'pid': follow() has handled all claims of
+	 * this 'pid'
+	 */
+	bool is_done;
 };
 
 /* A search in progress. */
@@ -79,7 +83,9 @@ first_claim(const struct search *s, uint64_t pid)
 	return low;
 }
 
-/* Find all traces that claim to descend from the process 'pid'. */
+/*
+ * Find all traces of the process 'pid', and all that name 'pid' as an ancestor.
+ */
 static void
 follow(struct search *s, uint64_t pid)
 {

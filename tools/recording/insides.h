@@ -6,8 +6,8 @@
 #include "tools/recording/collect.h"
 
 /*
- * Print a message for each executable that has its own allocator, once per
- * executable.
+ * Among the executables of the command and of its descendants, find those that
+ * have their own allocator.  Print one message for each of them.
  */
 void insides_report(const struct collection *c);
 

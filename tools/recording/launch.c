@@ -48,9 +48,7 @@ signals_take(struct signals *s)
 	sigaction(SIGCHLD, &dfl, &s->child);
 }
 
-/*
- * Restore the signal state that we inherited, before the command is executed.
- */
+/* Restore the signal state that this process inherited. */
 static void
 signals_give_back(const struct signals *s)
 {
@@ -72,7 +70,10 @@ run_child(char *const *argv, const struct signals *s, int error_fd)
 	_exit(EXIT_NOT_FOUND);
 }
 
-/* Wait for 'pid' and return its status, as from waitpid(). */
+/*
+ * Wait for 'pid', forward signals to it, and return its status, as from
+ * waitpid().
+ */
 static int
 wait_and_forward(pid_t pid, const struct signals *s)
 {
@@ -99,10 +100,11 @@ wait_and_forward(pid_t pid, const struct signals *s)
 }
 
 /*
- * Store when the command started.  The caller compares this time with the times
- * of trace files.  A library such as faketime may change the time that a clock
- * function returns, but it changes the times of all files alike.  Therefore
- * store the modification time of the new pipe, not the time of a clock.
+ * Store when the command and its process started.  The caller compares
+ * 'start_time' with the times of trace files.  A library such as faketime may
+ * change the time that a clock function returns, but it changes the times of
+ * all files alike.  Therefore 'start_time' is the modification time of the new
+ * pipe, not the time of a clock.
  */
 static void
 note_start(struct launch *l, int pipe_fd)

@@ -41,8 +41,8 @@ find_rings(const char *trace, char *path, size_t nbytes)
 
 /*
  * Complete the trace 't' from its ring file.  If a process uses the ring file,
- * mark 't' as running.  'flags' (HATF_RECOVER_...) says how the process ended.
- * Return true if the trace was completed.
+ * mark 't' as running.  'flags' (HATF_RECOVER_...) says how the process ended;
+ * 0: unknown.  Return true if the trace was completed.
  */
 static bool
 mend(struct collected_trace *t, unsigned flags)
@@ -60,7 +60,10 @@ mend(struct collected_trace *t, unsigned flags)
 	       hatf_recover(path, t->path, flags, &found, &err) == HATF_OK;
 }
 
-/* Complete 't' if it has no trailer.  'flags' is as for mend(). */
+/*
+ * Complete 't' if it has no trailer; otherwise remove a ring file that is left.
+ * Then store what the trailer says.  'flags' is as for mend().
+ */
 static void
 mend_trace(struct collected_trace *t, unsigned flags)
 {

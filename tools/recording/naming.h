@@ -6,8 +6,8 @@
 #include "tools/recording/collect.h"
 
 /*
- * Does the recorder take call stacks by default, in this build and on this
- * machine?
+ * Does the recorder take call stacks by default?  It does so in builds for
+ * x86-64.
  */
 bool naming_has_stacks(void);
 

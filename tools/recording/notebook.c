@@ -193,8 +193,8 @@ is_in_time(const struct reading *r, uint64_t ns, const struct notebook_begin *b)
 }
 
 /*
- * List the running processes whose id in their own PID namespace differs from
- * the one that we see.
+ * List the running processes that started after the command and whose id in
+ * their own PID namespace differs from the one that we see.
  */
 static void
 find_inner(struct reading *r)

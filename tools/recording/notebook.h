@@ -4,8 +4,8 @@
  *
  * Each process of the tree writes a note (hatf/recorder/notes.h) when it begins
  * a trace, or when it cannot be traced.  If a note names a trace that does not
- * exist, then the trace was in memory only, and its process ended abruptly.
- * Not thread-safe.
+ * exist although its process has ended, conclude that the trace was in memory
+ * only, and that the process ended abruptly.  Not thread-safe.
  */
 #ifndef NOTEBOOK_H
 #define NOTEBOOK_H
@@ -24,7 +24,7 @@ struct notebook_begin {
 	size_t trace; /* index in the collection, if the trace is in it */
 };
 
-/* A list of starts of traces, which notebook_read() sorts. */
+/* A list of starts of traces. */
 struct notebook_begins {
 	struct notebook_begin *begin;
 	size_t count, cap;
@@ -43,8 +43,9 @@ struct notebook {
 	char **lost, **untraced;
 	size_t lost_count, untraced_count;
 	/*
-	 * Traces that are in the collection, traces by another template, and
-	 * traces that a running process may still write.
+	 * Sorted list of the traces that are in the collection, of traces by
+	 * another template, and of traces that a running process may still
+	 * write.
 	 */
 	struct notebook_begins known;
 	/*
@@ -62,11 +63,12 @@ struct notebook {
 void notebook_begin(struct notebook *n, const char *out);
 
 /*
- * Read the notes after the command has ended.  A trace is lost if it has a
- * note, but is not in 'c', and its process has ended.  List the lost traces;
- * list those of the command's own process only if 'c' has a trace of this
- * process.  Mark the traces in 'c' that have a note as descendants of the
- * command.
+ * Read the notes after the command has ended.  A trace is lost if it has a note
+ * and belongs to the template 'out', but is not in 'c', and its process has
+ * ended.  List the lost traces; list those of the command's own process only if
+ * 'c' has a trace of this process.  Mark the traces in 'c' that have a note,
+ * and find the traces of the command's descendants (descendants.h).  Remove the
+ * file of notes.
  */
 void notebook_read(struct notebook *n, struct collection *c,
 		   const struct launch *l);

@@ -22,7 +22,8 @@ bool settings_refuse(const char *name, const char *variable, const char *value);
 
 /*
  * Like settings_check(), for each of the recorder's variables that the
- * environment sets.
+ * environment sets, up to the first wrong value.  Skip the variables that 'hatf
+ * record' itself sets.
  */
 bool settings_check_environment(void);
 

@@ -28,7 +28,7 @@ is_running(const struct collected_trace *t)
 	return !t->has_trailer && t->is_running;
 }
 
-/* Does the trailer state that events are missing? */
+/* Does the trailer state that the trace is incomplete? */
 static bool
 is_incomplete(const struct collected_trace *t)
 {
@@ -66,10 +66,10 @@ static const struct {
 	const char *text;
 	bool may_lack; /* events may be missing from such a trace */
 } findings[] = {
-	{ is_mended, "completed after an abrupt end", false },
+	{ is_mended, "completed by 'hatf record' after an abrupt end", false },
 	{ is_running, "still being written: the processes are running", true },
 	{ is_paused,
-	  "recorded only in part: 'hatf ctl' or the program started or "
+	  "with only a part of the run: 'hatf ctl' or the program started or "
 	  "stopped recording",
 	  false },
 	{ has_vanished, "before an exec of a program that left no trace",

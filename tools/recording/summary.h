@@ -19,14 +19,15 @@
 void summary_describe_others(const struct collection *c, char *buf, size_t cap);
 
 /*
- * Print the line about the traces of the command's own process, which must have
- * at least one.  False if one of the traces is incomplete.
+ * Print the line about the last trace of the command's own process, which must
+ * have at least one, and a line for each earlier trace that is incomplete.
+ * Return false if one of these traces is incomplete.
  */
 bool summary_report_own(const struct collection *c);
 
 /*
- * Print which traces of child processes are incomplete.  True if there are
- * none.
+ * Print which traces of child processes are incomplete.  Return true if there
+ * are none.
  */
 bool summary_check_children(const struct collection *c);
 

@@ -18,8 +18,9 @@
 #define TEMPLATE_DEFAULT "%e.%p.hatf.gz"
 
 /*
- * Check that all conversions are known and that there is a file name.  If not,
- * print an error message that starts with 'option' and return false.
+ * Check that all conversions are known, that %s is not in the name of a
+ * directory, and that there is a file name.  If not, print an error message
+ * that starts with 'option' and return false.
  */
 bool template_check(const char *option, const char *text);
 
@@ -31,9 +32,10 @@ char *template_absolute(const char *text);
 
 /*
  * Check that files can be created in the directory of the absolute template
- * 'text', by creating a test file and removing it.  Only the part of the path
- * before the first conversion is checked.  On failure print an error message
- * and return false.
+ * 'text', by creating a test file and removing it.  Check only the part of the
+ * path before the first conversion.  If the path has no conversions, check also
+ * that it does not name a directory or a special file.  On failure print an
+ * error message and return false.
  */
 bool template_directory_writable(const char *text);
 
@@ -51,9 +53,9 @@ bool template_directory_stat(const char *text, struct stat *st_ret);
 
 /*
  * Return a glob(3) pattern that matches the expansions of the absolute template
- * 'text', but not the names to which the recorder appended a number because a
- * name was taken.  'pid' restricts the pattern to one process; 0: all.  With
- * 'segments', match only names to which the recorder added the number of a
+ * 'text'.  The pattern does not allow for the number that the recorder appends
+ * if a name is taken.  Unless 'pid' is 0, %p matches only this process id.
+ * With 'segments', match only names to which the recorder added the number of a
  * segment because the template has no %s.  The caller frees the pattern.  NULL
  * if out of memory.
  */

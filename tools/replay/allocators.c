@@ -15,7 +15,9 @@
 
 #define LIBC_NAME "glibc"
 
-/* Names of the libraries, the newest first. */
+/*
+ * Known allocators, with the names of their libraries in order of preference.
+ */
 static const struct {
 	const char *name;
 	const char *libraries[4];
@@ -113,9 +115,9 @@ refuse(const char *name, int length)
 }
 
 /*
- * Is 'path' a file that the loader could map?  Check this first, because
- * another kind of file might block the loader, and the loader's own messages do
- * not name the allocator.
+ * Is 'path' a regular file in ELF format?  Check this before the loader opens
+ * the file, because another kind of file might block the loader, and the
+ * loader's own messages do not name the allocator.
  */
 static bool
 is_library(const char *path)

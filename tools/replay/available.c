@@ -14,8 +14,8 @@ struct group_files {
 	const char *limits[2];
 	const char *usage;
 	/*
-	 * Lines of memory.stat: memory that the system takes away from the
-	 * group before it enforces the limit.
+	 * How lines of memory.stat begin.  These lines state the memory that
+	 * the system takes away from the group before it enforces the limit.
 	 */
 	const char *reclaimable[3];
 };
@@ -37,7 +37,7 @@ static const struct group_files version_2 = {
 /* Where the files of the control groups are. */
 struct group_place {
 	char folder[PATH_MAX]; /* folder of the innermost group */
-	size_t mount_length;   /* 'folder' begins with the mount point */
+	size_t mount_length;   /* length of the mount point in 'folder' */
 };
 
 /* -------------------------------------------------------------------- files */
@@ -55,7 +55,8 @@ open_file(const char *root, const char *folder, const char *name)
 
 /*
  * Return the number after 'key' in the first line that begins with 'key'.
- * Return UINT64_MAX if there is no number, as in "max".
+ * Return UINT64_MAX if there is no such file or line, or if it has no number,
+ * as in "max".
  */
 static uint64_t
 read_number(const char *root, const char *folder, const char *name,
@@ -89,7 +90,10 @@ less(uint64_t n, uint64_t subtracted)
 	return n > subtracted ? n - subtracted : 0;
 }
 
-/* Return the memory that the limits of a group leave; UINT64_MAX: no limit. */
+/*
+ * Return the memory that the limits of a group leave; UINT64_MAX: no limit.  If
+ * the group's use of memory is unknown, return the lowest limit itself.
+ */
 static uint64_t
 group_nbytes(const struct group_files *files, const char *root,
 	     const char *folder)
@@ -171,7 +175,7 @@ path_below(const char *path, const char *shown)
 }
 
 /*
- * Is it a mount of the groups that have these files?  'text' is the type, the
+ * Does a mount show the groups that have these files?  'text' is the type, the
  * source and the options of the mount.
  */
 static bool
@@ -187,7 +191,8 @@ is_mount(const struct group_files *files, const char *text)
 
 /*
  * If a line of mountinfo is a mount of the groups that have these files, store
- * where the files of the group 'path' are.  Return whether the mount shows this
+ * where the files of the group 'path' are.  If the mount does not show this
+ * group, store the mount point instead.  Return whether the mount shows this
  * group.
  */
 static bool
@@ -217,8 +222,8 @@ try_mount(const struct group_files *files, const char *line, const char *path,
 }
 
 /*
- * Find the folder of a group.  Return false if no mount has groups with these
- * files.
+ * Find the folder of a group; if no mount shows the group, find the last mount
+ * point of groups with these files.  Return false if there is none.
  */
 static bool
 find_place(const struct group_files *files, const char *root, const char *path,
@@ -239,7 +244,9 @@ find_place(const struct group_files *files, const char *root, const char *path,
 	return place->mount_length != SIZE_MAX;
 }
 
-/* Lower '*found' to what a group and its ancestors leave. */
+/*
+ * If a group or one of its ancestors leaves less than '*found', lower '*found'.
+ */
 static void
 lower(struct available *found, const struct group_files *files,
       const char *root, const char *path)

@@ -13,8 +13,9 @@
 #include <string.h>
 
 /*
- * Maximum number of statements in a function of the C program, because
- * compilers are slow with long functions.
+ * Maximum number of words (replay_words.h) that become one function of the C
+ * program, because compilers are slow with long functions.  A word becomes at
+ * most three statements.
  */
 #define PART_STATEMENTS 500
 
@@ -23,8 +24,8 @@ struct emitter {
 	const struct compiled *compiled;
 	uint32_t stream, life;
 	/*
-	 * The number of parts of this life so far, and the number of statements
-	 * in the last part.
+	 * The number of parts of this life so far, and the number of words in
+	 * the last part.
 	 */
 	unsigned part, statement_count;
 	struct word_reader reader;
@@ -125,8 +126,8 @@ print_prologue(struct emitter *e, const char *trace)
 		fprintf(e->file, "static atomic_uint turn[%" PRIu64 "];\n",
 			c->slot_count + 1);
 	/*
-	 * No thread creates the initial thread, so created[0] is not needed for
-	 * this.  Use it to wait for the start of a window.
+	 * No thread creates the initial thread, so created[0] has no threads to
+	 * count.  Use it to wait for the start of a window.
 	 */
 	if (is_threaded(e))
 		fprintf(e->file,
@@ -213,7 +214,10 @@ begin_part(struct emitter *e)
 	e->statement_count = 0;
 }
 
-/* End a life of a stream, and print the function that calls its parts. */
+/*
+ * End a life of a stream, and print the function that calls its parts.  For
+ * stream 0, this function is main(), whose end print_end() prints.
+ */
 static void
 end_life(struct emitter *e)
 {

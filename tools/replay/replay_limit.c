@@ -256,7 +256,8 @@ exceeds(const struct replay_limit *term, const struct replay_runs *runs,
 }
 
 /*
- * Did an allocator fail, so that it has no figures?  'idx' may be REPLAY_ANY.
+ * Did an allocator fail, so that it has no figures?  'idx' may be REPLAY_ANY;
+ * the result is then false.
  */
 static bool
 has_failed(const struct replay_runs *runs, unsigned idx)

@@ -41,7 +41,7 @@ print_row(struct out *o, bool markdown, int width,
 	out_str(o, markdown ? "|\n" : "\n");
 }
 
-/* Write a ratio, or "-" if there is none. */
+/* Return a ratio as text, or "-" if there is none. */
 static const char *
 ratio(char buf[16], uint64_t n, uint64_t base)
 {

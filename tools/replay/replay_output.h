@@ -22,16 +22,16 @@ struct replay_view {
 	/*
 	 * With --what-if: the text of the changes, and the trace without them.
 	 */
-	const char *what_if; /* NULL: nothing was changed */
+	const char *what_if; /* NULL: no --what-if */
 	const struct replay_view *original;
 };
 
 void replay_print_text(struct out *o, const struct replay_view *view);
 
-/* Print the figures of the trace, and what was not replayed. */
+/* Print the figures of the trace, and what the replay leaves out or adds. */
 void replay_print_heading(struct out *o, const struct replay_view *view);
 
-/* Print that the runs of a checked replay had no mistakes. */
+/* Print which allocators made no mistake in a checked replay. */
 void replay_print_checked(struct out *o, const struct replay_view *view);
 
 /* Print what the changes save compared with the original trace. */
@@ -42,8 +42,8 @@ void replay_set_trace(json_t *object, const struct replay_view *view);
 #define REPLAY_TRACE_KEYS 22
 
 /*
- * Return the figures as one JSON object of REPLAY_JSON_KEYS keys; NULL if there
- * is no memory.
+ * Return the figures as one JSON object of REPLAY_JSON_KEYS keys.  If there is
+ * no memory, the object lacks keys, or the result is NULL.
  */
 json_t *replay_json(const struct replay_view *view);
 #define REPLAY_JSON_KEYS 28

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-/* Print "12.3 MiB less", "1.2 MiB more" or "the same". */
+/* Print "12.3 MiB less (-4.0 %)", "1.2 MiB more (+0.3 %)" or "the same". */
 static void
 print_difference(struct out *o, struct figure (*figure)(uint64_t),
 		 uint64_t before, uint64_t after)

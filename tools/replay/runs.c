@@ -253,8 +253,9 @@ typedef void run_kind(struct replay_column *column,
 		      const struct replay_runs *runs, unsigned idx);
 
 /*
- * Run the null allocator, and then each allocator that has not failed yet.
- * Return false if the null allocator fails, or if all others have failed.
+ * Unless 'is_checked', run the null allocator.  Then run each allocator that
+ * has not failed yet.  Return false if the null allocator fails, or if all
+ * others have failed.
  */
 static bool
 run_round(struct replay_runs *runs, run_kind *kind, unsigned idx)
@@ -296,8 +297,8 @@ run_all(struct replay_runs *runs, const struct compiled *compiled)
 }
 
 /*
- * Approximate number of pauses in each run of a checked replay.  More pauses
- * would make the replay slow.
+ * Approximate maximum number of pauses in each run of a checked replay.  More
+ * pauses would make the replay slow.
  */
 #define PAUSES 2000
 

@@ -77,8 +77,8 @@ struct replay_column {
 	 */
 	uint64_t asked_nbytes, usable_nbytes;
 	/*
-	 * With 'sample_step': resident memory without that of the null
-	 * allocator.
+	 * With 'is_sampled'.  The resident memory in an allocator's samples
+	 * excludes that of the null allocator.
 	 */
 	struct lane_sample samples[LANE_SAMPLES_MAX];
 	/*
@@ -103,7 +103,7 @@ struct replay_runs {
 	bool asks_own; /* get the allocators' own statistics */
 	/* run each allocator once more for the memory over time */
 	bool is_sampled;
-	/* Set with 'is_sampled': calls between two samples. */
+	/* With 'is_sampled': the calls between two samples. */
 	uint64_t sample_step;
 	unsigned sample_count;
 	struct replay_column null;

@@ -37,7 +37,7 @@ struct position {
 	struct word_item item;
 };
 
-/* Find the call that a lane is in. */
+/* Find the call that a lane is in.  Return false if this fails. */
 static bool
 find_call(struct word_reader *r, const struct standstill *s, uint32_t stream,
 	  struct position *p)
@@ -106,7 +106,10 @@ print_call(char *text, size_t cap, const struct word_item *item)
 	}
 }
 
-/* Write which call of which thread does not return. */
+/*
+ * Write which call of which thread does not return, or which thread does not
+ * end after its last call.
+ */
 static void
 describe_call(const struct standstill *s, uint32_t stream, uint64_t limit_ms,
 	      char *text, size_t cap)
@@ -146,7 +149,10 @@ static void
 look_at(struct standstill_lane *lane, const struct lane_place *place,
 	uint64_t ms)
 {
-	/* Relaxed loads suffice: this process only looks for changes. */
+	/*
+	 * Relaxed loads suffice: this process draws conclusions only from
+	 * values that have not changed for a long time.
+	 */
 	const struct standstill_lane now = {
 		.next = atomic_load_explicit(&place->next,
 					     memory_order_relaxed),
@@ -201,7 +207,10 @@ find_stuck(const struct standstill *s, uint64_t limit_ms)
 	return count;
 }
 
-/* Do all threads wait for one another? */
+/*
+ * Has no thread moved for 'limit_ms', and does none pause?  Then, if
+ * find_stuck() finds no lane, all threads wait for one another.
+ */
 static bool
 all_wait(const struct standstill *s, uint64_t limit_ms)
 {
@@ -218,7 +227,7 @@ standstill_look(struct standstill *s, uint64_t ms, uint64_t limit_ms,
 {
 	const uint32_t count = s->compiled->file.stream_count;
 	const double seconds = (double)limit_ms / 1000;
-	/* A relaxed load suffices: this process only looks for changes. */
+	/* A relaxed load suffices: to see a new phase late does no harm. */
 	const uint32_t phase =
 		atomic_load_explicit(&s->run->phase, memory_order_relaxed);
 	uint32_t stuck;

@@ -28,8 +28,8 @@ void standstill_close(struct standstill *s);
 
 /*
  * Look at the places of all threads, 'ms' after the last look.  If the driver
- * has stood still for 'limit_ms', write to 'text', of 'cap' bytes, which thread
- * stands where, and return true.
+ * has stood still for 'limit_ms', describe this in 'text', of 'cap' bytes, and
+ * return true.
  */
 bool standstill_look(struct standstill *s, uint64_t ms, uint64_t limit_ms,
 		     char *text, size_t cap);

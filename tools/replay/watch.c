@@ -60,7 +60,10 @@ kill_driver(const struct watch *w)
 	kill(w->pid, SIGKILL);
 }
 
-/* Stop or end the driver, and then this process, as the signal demands. */
+/*
+ * Stop or end the driver, and then this process, as the signal demands.  After
+ * a stop, let the driver continue when this process continues.
+ */
 static void
 pass_signal(const struct watch *w, int signal_number)
 {

@@ -2,11 +2,12 @@
 /*
  * watch.h - wait for the driver, and end one that makes no progress
  *
- * The driver makes no progress if, for 'limit_ms', a thread stays in one call,
- * all threads wait for one another, a signal has stopped the driver, or the
- * driver is before its first call or after its last one.  Waits and pauses that
- * a thread will leave do not count.  Time in which a debugger has stopped the
- * driver, or in which this process is stopped, too, does not count either.
+ * The driver makes no progress if, for 'limit_ms', a thread stays in one call
+ * or does not end after its last one, all threads wait for one another, a
+ * signal has stopped the driver, or the driver is before its first call or
+ * after its last one.  Waits and pauses that a thread will leave do not count.
+ * Time in which a debugger has stopped the driver, or most of the time in which
+ * this process itself is stopped, does not count either.
  *
  * SIGINT, SIGTERM and SIGHUP end the driver and the processes that its
  * allocator has started, and then this process.  SIGTSTP stops all of them.
@@ -35,7 +36,7 @@ struct watch {
 /* Block the signals, before the driver starts. */
 void watch_begin(struct watch *watch);
 
-/* Unblock the signals if the driver could not be started. */
+/* Restore the signal mask.  Call this if the driver could not be started. */
 void watch_cancel(const struct watch *watch);
 
 /*

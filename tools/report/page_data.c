@@ -27,7 +27,7 @@ struct data {
 
 /* -------------------------------------------------------------------- meta */
 
-/* Write a time in nanoseconds since 1970 as ISO 8601. */
+/* Write the start of the trace as ISO 8601, if the header states it. */
 static void
 put_started(struct out *o, const struct data *d)
 {
@@ -96,7 +96,10 @@ write_totals(const struct data *d, struct out *o)
 
 /* ------------------------------------------------------------------ series */
 
-/* Return the end of an interval of width 2^shift, or the end of the axis. */
+/*
+ * Return the end of interval 'number' of width 2^shift, but at most the end of
+ * the axis.
+ */
 static uint64_t
 end_of(const struct data *d, uint64_t number, unsigned shift)
 {
@@ -189,8 +192,8 @@ write_marks(struct data *d, struct out *o)
 typedef const struct amount histogram[CLASS_COUNT][CLASS_COUNT];
 
 /*
- * Return the number of size classes, or of lifetime classes, up to the largest
- * one in use.
+ * Return the number of size classes up to the largest one in use. count_lives()
+ * does the same for lifetime classes.
  */
 static unsigned
 count_sizes(const struct census *c)

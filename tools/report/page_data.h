@@ -8,8 +8,8 @@
 #include "tools/ui/out.h"
 
 /*
- * Write the JSON object of a trace, which must have been read to its end.
- * Return false if there is no memory.
+ * Write the JSON object of a trace, which gather_open() must have read.  Return
+ * false if there is no memory.
  */
 bool page_data_write(struct out *o, const struct gathering *g,
 		     struct page_sights *sights);

@@ -18,8 +18,8 @@
 
 /*
  * page_file_add() writes the page to memory, and page_file_end() copies it to
- * the file.  If the copy fails, as on a full disk, an old page stays, and a new
- * file is removed.
+ * the file.  Only a page for standard output goes there directly.  If the copy
+ * fails, as on a full disk, an old page stays, and a new file is removed.
  */
 struct page_file {
 	const char *path;
@@ -85,7 +85,10 @@ page_file_begin(const char *path)
 	return f;
 }
 
-/* Write the part of the page before the data block. */
+/*
+ * Before the first trace, write the part of the page before the data block, and
+ * begin this block.  Before any other trace, write a comma.
+ */
 static void
 begin_trace(struct page_file *f)
 {

@@ -41,7 +41,7 @@ merge_live(struct page_column *c, const uint32_t *row_of, uint32_t count)
 	return true;
 }
 
-/* Double the size of chunks. */
+/* Double the size of chunks, and merge neighbours. */
 static void
 widen_chunks(struct page_map *m)
 {
@@ -75,7 +75,10 @@ widen_chunks(struct page_map *m)
 	m->wider++;
 }
 
-/* Return the row of the chunk that contains this address. */
+/*
+ * Return the row of the chunk that contains this address.  If the chunk has no
+ * row yet, add one.  Return 0 if there is no memory.
+ */
 static uint32_t
 find_chunk(struct page_map *m, uint64_t address)
 {
@@ -246,8 +249,8 @@ region_rows(const struct place *places, uint32_t count, uint32_t i,
 }
 
 /*
- * Return the smallest size of rows for which all regions fit into
- * PAGE_MAP_ROWS.
+ * A row of the map is 2^shift chunks.  Return the smallest shift for which all
+ * regions together have at most PAGE_MAP_ROWS rows.
  */
 static unsigned
 choose_shift(const struct place *places, uint32_t count)

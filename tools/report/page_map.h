@@ -38,7 +38,7 @@ struct page_map {
 	uint64_t live[PAGE_MAP_CHUNKS];
 	unsigned column_shift; /* log2 of the column width */
 	struct page_column columns[PAGE_MAP_COLUMNS];
-	uint32_t column_count; /* columns that have ended */
+	uint32_t column_count; /* columns that ended and had events */
 	/* Time at which the current column ends; 0: there is no column yet. */
 	uint64_t now_end;
 	bool no_memory;
@@ -59,8 +59,8 @@ page_map_go_to(struct page_map *m, uint64_t at)
 }
 
 /*
- * Write the member "addresses", unless the map is empty.  'put_time' writes a
- * time of the axis; 'end' is the axis's last time.
+ * Write the member "addresses", unless the map is empty or there was no memory
+ * for it.  'put_time' writes a time of the axis; 'end' is the axis's last time.
  */
 void page_map_write(struct page_map *m, struct out *o, uint64_t end,
 		    void (*put_time)(struct out *o, const void *ctx,

@@ -9,7 +9,7 @@
 
 /*
  * Return the row of a thread.  If the thread has no row yet, add one, with a
- * life that begins at 'at'.
+ * life that begins at 'at'.  Return ID_ROWS_NONE if there is no memory.
  */
 static uint32_t
 find_life(struct page_sights *s, uint64_t thread, uint64_t at)
@@ -113,8 +113,8 @@ is_call(const struct hatf_event *e)
 }
 
 /*
- * Add only blocks of heap 0 to the map, because blocks of other heaps may lie
- * inside blocks of heap 0.
+ * Update the map: add new blocks, and remove freed ones.  Ignore blocks of
+ * heaps other than 0, because these blocks may lie inside blocks of heap 0.
  */
 static void
 note_blocks(struct page_sights *s, const struct hatf_event *e)
@@ -159,8 +159,8 @@ see_event(struct page_sights *s, const struct census *c,
 }
 
 /*
- * Return the position of a mark on the axis.  If the trace has times, the text
- * of the comment states the time of the mark.
+ * Return the position of a mark on the axis; 0 for a comment that is no mark.
+ * If the trace has times, the text of the comment states the time of the mark.
  */
 static uint64_t
 time_of_comment(const struct page_sights *s, const struct census *c,

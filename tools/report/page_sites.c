@@ -26,7 +26,8 @@
 #define SMALL_MAX 600
 
 /*
- * Each shared site has a caller that is at most this many frames from main().
+ * The stacks of a shared site have a caller in common.  It is at most the frame
+ * of this number, if the outermost frame has number 1.
  */
 #define SMALL_DEPTH 4
 
@@ -113,7 +114,10 @@ count_changes(const struct census *c, struct rank *by_row)
 			by_row[h->points[i].changes[j].stack].change_count++;
 }
 
-/* Return the stacks, the most important first; NULL if there is no memory. */
+/*
+ * Return the stacks that have had blocks, the most important first; NULL if
+ * there is no memory.
+ */
 static struct rank *
 rank_stacks(const struct census *c, uint32_t *count_ret)
 {
@@ -208,7 +212,10 @@ struct small {
 	uint32_t rest;		/* the site of all other stacks, or PAGE_NONE */
 };
 
-/* Return the shared site for this caller and frame; add it if it is new. */
+/*
+ * Return the shared site for this caller and frame; add it if it is new.  If
+ * there are too many shared sites already, return "(small sites)" instead.
+ */
 static uint32_t
 share_site(struct page_sites *s, struct page_tree *tree, struct small *small,
 	   uint32_t caller, uint32_t at)
@@ -375,8 +382,9 @@ name_lane(const struct page_threads *threads, const struct lane *lane,
 }
 
 /*
- * Make a site for each pair of a thread and a size class.  The path of the site
- * is a node for the thread and, below it, a node for the size class.
+ * Make a site for each pair of a thread and a size class that has had blocks.
+ * The path of the site is a node for the thread and, below it, a node for the
+ * size class.
  */
 static void
 choose_lanes(struct page_sites *s, const struct page_threads *threads,

@@ -15,7 +15,7 @@
 #include "tools/summary/census.h"
 #include "tools/summary/site_names.h"
 
-/* A change of the live bytes of a site. */
+/* A change of the live bytes and of the live blocks of a site. */
 struct page_change {
 	uint32_t point;
 	int64_t nbytes, count;

@@ -2,8 +2,8 @@
 /*
  * page_threads.h - the threads that a page names
  *
- * A page has PAGE_THREADS_MAX rows for threads.  If there are more threads,
- * those that allocated least share the last row.
+ * A page has at most PAGE_THREADS_MAX rows for threads.  If there are more
+ * threads, those that allocated least share the last row.
  */
 #ifndef PAGE_THREADS_H
 #define PAGE_THREADS_H

@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * Maximum number of frames in a path.  Frames beyond these, near main(), are
- * omitted.
+ * Maximum number of nodes that one call of page_tree_node() adds.  If a path
+ * needs more, the frames near main() are omitted.
  */
 #define DEPTH_MAX 4096
 
@@ -39,7 +39,8 @@ add(struct page_tree *t, struct page_rows *r, uint32_t value)
 /* ------------------------------------------------------------------ strings */
 
 /*
- * Maximum length of a text in bytes.  Some names of C++ templates are longer.
+ * Maximum length of a text in bytes, without the "..." that replaces the end of
+ * a longer text.  Some names of C++ templates are longer.
  */
 #define TEXT_MAX 500
 

@@ -58,7 +58,10 @@ uint32_t page_tree_text(struct page_tree *t, const char *text);
 uint32_t page_tree_frame(struct page_tree *t, uint64_t frame_id);
 uint32_t page_tree_name(struct page_tree *t, const char *name);
 
-/* Return the node of a call stack, which must be defined. */
+/*
+ * Return the node of a call stack, which must be defined.  If the stack has no
+ * node yet, add one.
+ */
 uint32_t page_tree_node(struct page_tree *t, uint64_t stack_id);
 
 /* Return the node of a call stack, or PAGE_NONE if it has none. */

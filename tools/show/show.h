@@ -73,8 +73,9 @@ json_t *show_json_ns(const struct census *c, uint64_t units);
 
 /*
  * The health of a trace: the reasons why its figures may be wrong or
- * incomplete.  show_health() prints a line for each reason, or "complete";
- * show_json_health() returns an object.
+ * incomplete. show_health() prints a line that says whether the trace is
+ * complete, and a line for each other reason. show_json_health() returns an
+ * object.
  */
 void show_health(struct out *o, const struct gathering *g);
 json_t *show_json_health(const struct gathering *g);

@@ -26,8 +26,8 @@ struct suppressions {
 };
 
 /*
- * Add the lines of a file.  If the file cannot be read, or if a line is not of
- * the type "leak:", print a message and return false.
+ * Add the lines of a file.  If the file cannot be read, if a line is not of the
+ * type "leak:", or if there is no memory, print a message and return false.
  */
 bool suppressions_read(struct suppressions *s, const char *path);
 void suppressions_free(struct suppressions *s);
@@ -35,7 +35,10 @@ void suppressions_free(struct suppressions *s);
 /* Does the pattern match the text? */
 bool suppressions_match(const char *pattern, const char *text);
 
-/* Return the suppression that matches a stack, or NULL. */
+/*
+ * Find the innermost frame of a stack that a suppression matches.  Return the
+ * first suppression that matches this frame, or NULL if there is no such frame.
+ */
 struct suppression *suppressions_find(struct suppressions *s,
 				      const struct hatf_stacks *stacks,
 				      uint64_t stack);

@@ -11,7 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Maximum number of bytes of a name that are compared with a pattern. */
+/*
+ * Size of a text that is compared with a pattern: a path, its line or offset if
+ * there is one, and the NUL.  A longer text is cut.
+ */
 #define NAME_NBYTES 8192
 
 struct block_filter {
@@ -178,7 +181,10 @@ make_judgement_room(struct block_filter *f, uint32_t site)
 	return true;
 }
 
-/* Return whether the stack of an allocation matches. */
+/*
+ * Return whether the patterns of sites and modules choose the stack of an
+ * allocation.
+ */
 static bool
 is_stack_chosen(struct block_filter *f, const struct hatf_record *rec)
 {
@@ -225,7 +231,10 @@ name_thread(struct block_filter *f, uint64_t thread, const char *name)
 		f->has_failed = true;
 }
 
-/* Note the name of a thread from the attributes of its createThread. */
+/*
+ * If the attributes of a createThread name the thread, note whether the name
+ * matches a pattern.
+ */
 static void
 note_thread(struct block_filter *f, const struct hatf_record *rec)
 {
@@ -244,8 +253,8 @@ note_thread(struct block_filter *f, const struct hatf_record *rec)
 }
 
 /*
- * Note the name of a thread from a comment "HATF thread", which renames the
- * thread.
+ * If the record is a comment "HATF thread", which renames a thread, note
+ * whether the new name matches a pattern.
  */
 static void
 note_thread_comment(struct block_filter *f, const struct hatf_record *rec)
@@ -271,7 +280,10 @@ note_thread_comment(struct block_filter *f, const struct hatf_record *rec)
 	name_thread(f, thread, name);
 }
 
-/* Find the thread that a comment "HATF event" names. */
+/*
+ * Find the thread that a comment "HATF event" names.  Return false if the
+ * record is another comment.
+ */
 static bool
 find_event_thread(const struct hatf_record *rec, uint64_t *thread_ret)
 {
@@ -340,7 +352,7 @@ end_block(struct block_filter *f, uint64_t heap, uint64_t address)
 
 /*
  * Return whether the record is the alloc or the free that belongs to the last
- * realloc.  If so, do not expect another such record.
+ * realloc.  If so, do not expect a second record with this tag.
  */
 static bool
 is_announced(struct block_filter *f, const struct hatf_record *rec)

@@ -9,8 +9,8 @@
  * and comments, are always chosen, except a comment "HATF event" of a thread
  * that does not match.
  *
- * Memory: 32 to 64 bytes for each chosen block, at the time when most of them
- * are live.  Only one thread may use a filter.
+ * Memory: 32 to 64 bytes for each chosen block that is live at the moment when
+ * the most chosen blocks are live.  Only one thread may use a filter.
  */
 #ifndef BLOCK_FILTER_H
 #define BLOCK_FILTER_H
@@ -69,8 +69,8 @@ bool block_filter_keeps(struct block_filter *filter,
 bool block_filter_has_failed(const struct block_filter *filter);
 
 /*
- * Are there patterns of sites or modules, and allocations, but no allocation
- * with a stack?
+ * Return true if there are patterns of sites or modules, and threads that match
+ * have allocated blocks, but none of these allocations has a defined stack.
  */
 bool block_filter_lacks_stacks(const struct block_filter *filter);
 

@@ -6,12 +6,14 @@
 #include <string.h>
 
 /*
- * Ids below this number always use the array, which then takes at most 256 KiB.
+ * Ids below this number always use the array.  An array of only these ids takes
+ * at most 256 KiB.
  */
 #define DENSE_MIN 65536
 
 /*
- * May 'id' use the array?  Only if this does not leave the array mostly empty.
+ * May 'id' use the array?  Yes, if it is small, or below four times the number
+ * of ids so far: then the array stays small compared with the number of ids.
  */
 static bool
 is_dense(const struct id_rows *ids, uint64_t id)

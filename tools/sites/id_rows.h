@@ -39,8 +39,8 @@ struct id_rows {
 };
 
 /*
- * Return the row of an id in the hash table, which is not empty, or
- * ID_ROWS_NONE.
+ * Look for an id in the hash table, which must not be empty.  Return its row,
+ * or ID_ROWS_NONE if the hash table does not contain the id.
  */
 uint32_t id_rows_find_slow(const struct id_rows *ids, uint64_t id);
 

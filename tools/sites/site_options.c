@@ -65,8 +65,8 @@ bool
 site_choice_keeps(struct site_choice *c, const struct hatf_record *rec)
 {
 	/*
-	 * Ignore a bad definition, because 'hatf verify' reports it.  The stack
-	 * of such a definition stays unknown.
+	 * Ignore a bad definition, because 'hatf verify' reports it.  The frame
+	 * or stack that it should define stays unknown.
 	 */
 	if (rec->tag == HATF_COMMENT)
 		hatf_stacks_note(c->stacks, rec, NULL);

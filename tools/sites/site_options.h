@@ -2,8 +2,9 @@
 /*
  * site_options.h - the options by which commands choose and show call stacks
  *
- * A command adds SITE_OPTIONS to its options and passes them to
- * site_options_take().  Then it asks a 'struct site_choice' about each record.
+ * A command adds SITE_OPTIONS to its options, and calls site_options_take() for
+ * each of them that is on the command line.  Then it asks a 'struct
+ * site_choice' about each record.
  */
 #ifndef SITE_OPTIONS_H
 #define SITE_OPTIONS_H
@@ -45,8 +46,8 @@ struct site_options {
 };
 
 /*
- * Handle one of the options.  If its value is wrong, print a message and return
- * false.
+ * Handle one of the options.  If there are too many patterns of its kind, print
+ * a message and return false.
  */
 bool site_options_take(struct site_options *options, unsigned option,
 		       const char *value);
@@ -59,17 +60,18 @@ struct site_choice {
 };
 
 /*
- * Open what the options need.  The caller keeps '*options'.  On failure print a
- * message and return false.  Call site_choice_close() in any case.
+ * Make the stacks, their view and, if there are patterns, a filter.  The caller
+ * keeps '*options'.  If there is no memory, print a message and return false.
+ * Call site_choice_close() in any case.
  */
 bool site_choice_open(struct site_choice *choice,
 		      const struct site_options *options);
 void site_choice_close(struct site_choice *choice);
 
 /*
- * If the record defines a frame or stack, store the definition.  Return whether
- * the record is chosen.  Call this function for every record but metadata, in
- * order.
+ * If the record defines a frame, a stack or an object, store the definition.
+ * Return whether the record is chosen.  Call this function for every record but
+ * metadata, in order.
  */
 bool site_choice_keeps(struct site_choice *choice,
 		       const struct hatf_record *rec);
@@ -83,9 +85,10 @@ void site_choice_show(struct site_choice *choice, struct hatf_record *rec,
 		      uint8_t *buf, size_t cap);
 
 /*
- * After the last record of the trace 'path': print a message if no site is
- * known because the trace has no stacks, or if memory ran out.  Return false if
- * memory ran out.
+ * Call this after the last record of the trace 'path'.  If there is a filter,
+ * print a message if the filter ran out of memory, or if it knows no site
+ * because the trace has no stacks.  Return false if the filter ran out of
+ * memory.
  */
 bool site_choice_report(const struct site_choice *choice, const char *path);
 

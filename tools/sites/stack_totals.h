@@ -3,8 +3,8 @@
  * stack_totals.h - how much a trace records about the origin of its allocations
  *
  * A counter takes about 24 bytes for each call stack of an allocation, and for
- * each parent of such a stack, in addition to the memory of a stack_view.  Only
- * one thread may use a counter.
+ * each parent of such a stack, in addition to the memory of the definitions and
+ * of a stack_view.  Only one thread may use a counter.
  */
 #ifndef STACK_TOTALS_H
 #define STACK_TOTALS_H
@@ -20,7 +20,7 @@ struct stack_totals {
 	uint64_t located_frames; /* frames that have a file */
 	uint64_t sites;		 /* number of sites of allocations */
 	uint64_t allocations;	 /* reallocs, and allocs outside a realloc */
-	uint64_t without_stack;	 /* allocations that have no stack */
+	uint64_t without_stack;	 /* allocations without a defined stack */
 	/* maximum and sum of the frames of allocations' stacks */
 	uint64_t depth_max, depth_sum;
 };
@@ -44,7 +44,10 @@ void stack_counter_add(struct stack_counter *counter, const uint8_t *attributes,
 
 struct stack_totals stack_counter_get(const struct stack_counter *counter);
 
-/* Return the mean number of frames of the allocations that have a stack. */
+/*
+ * Return the mean number of frames of the allocations that have a stack; 0 if
+ * there are none.
+ */
 double stack_totals_mean_depth(const struct stack_totals *totals);
 
 #endif /* STACK_TOTALS_H */

@@ -15,7 +15,8 @@
 
 /* What is known about a stack. */
 struct known_stack {
-	uint64_t top;  /* the stack without hidden frames; 0: all are hidden */
+	/* the stack without its hidden innermost frames; 0: all are hidden */
+	uint64_t top;
 	uint32_t site; /* number of its site; 0: not requested yet */
 };
 
@@ -144,8 +145,9 @@ is_hidden(const struct stack_view *v, uint64_t frame_id)
 }
 
 /*
- * Find the innermost frame of a stack that is not hidden.  Return the number of
- * hidden frames before it.
+ * Set 'found->top' to the stack without its hidden innermost frames, or to 0 if
+ * all frames are hidden.  The search ends at the first caller that is known.
+ * Return the number of hidden frames that the search has visited.
  */
 static uint64_t
 find_top(const struct stack_view *v, uint64_t id, struct known_stack *found)
@@ -326,8 +328,9 @@ stack_view_site_frame(const struct stack_view *v, uint32_t site)
 /* --------------------------------------------------------------------- text */
 
 /*
- * Escape 'text' and append it to 'buf'.  If the text does not fit, cut it and
- * append "...".
+ * Escape 'text' and append it to 'buf'.  Return how many bytes of 'buf' are now
+ * used.  If the text does not fit, cut it, append "..." and return
+ * STACK_VIEW_TEXT_NBYTES, after which further calls append nothing.
  */
 static size_t
 append(char *buf, size_t used, const char *text)

@@ -8,10 +8,10 @@
  * account saves its live bytes before its next change:
  *
  * 	event		1	2	3	4
- * 	all live bytes	10	30	20	25	peak: 30, epoch 2
- * 	this account	10	10	 0	 0
- * 				|	saves 10 as at the peak, epoch is 2
- * 				unchanged, epoch is 1
+ * 	all live bytes	10	30	20	25	the peak is 30
+ * 	trace's epoch	 2	 3	 3	 3	1 before event 1
+ * 	this account	10	10	 0	 0	live bytes
+ * 	its epoch	 1	 1	 3	 3	event 3: saves 10
  *
  * account_at_peak() also works for an account that has not changed since the
  * last peak.
@@ -40,7 +40,10 @@ struct account {
 	struct amount temporary;
 	/* reallocs that moved a block, and the bytes that they copied */
 	struct amount moved;
-	/* Sum of the lifetimes of freed blocks, in events and in time units. */
+	/*
+	 * Sum of the known lifetimes of freed blocks, in events and in time
+	 * units.
+	 */
 	uint64_t lifetime_events, lifetime_time;
 };
 
@@ -79,7 +82,7 @@ account_touch(struct account *t, uint64_t epoch)
 }
 
 /*
- * Return the live bytes at the last peak of the whole trace.  'epoch' must be
+ * Return what was live at the last peak of the whole trace.  'epoch' must be
  * the trace's current epoch, which began at that peak.
  */
 static inline struct amount

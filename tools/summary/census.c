@@ -206,8 +206,8 @@ reaches(const struct census *s, const struct hatf_event *e,
 }
 
 /*
- * At the first event of the trace, set the start of the axis to the event's
- * time.
+ * At the first event of the trace, set the start of the axis and the times of
+ * all moments to the event's time.
  */
 static void
 begin_axis(struct census *s, const struct hatf_event *e)
@@ -218,7 +218,10 @@ begin_axis(struct census *s, const struct hatf_event *e)
 	s->last.time = e->time;
 }
 
-/* After an event, update the peak if more is live than at the last peak. */
+/*
+ * After an event, update the span and the largest number of live blocks.  If
+ * more is live than at the last peak, this is the new peak.
+ */
 static inline void
 note_peak(struct census *s, const struct hatf_event *e)
 {
@@ -241,8 +244,8 @@ note_peak(struct census *s, const struct hatf_event *e)
 }
 
 /*
- * Before an event, advance the history to the event's time.  Return false if
- * the window ends before the event.
+ * Before an event, begin the axis or the window if they begin here, and advance
+ * the history to the event.  Return false if the window ends before the event.
  */
 static bool
 go_to(struct census *s, const struct hatf_event *e)

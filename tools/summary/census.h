@@ -8,13 +8,14 @@
  *
  * What is counted:
  *
- *   - An alloc or a successful realloc allocates a block of the new size.  The
- *     census counts it for the stack and the thread of the call.
- *   - A free or a successful realloc frees a block.  The census counts this for
- *     the stack and the thread that allocated the block.  So a realloc counts
- *     twice, as an allocation and as a free, even if it resizes the block in
- *     place.
- *   - Failed calls are counted separately.
+ *   - An alloc or realloc that returns a block allocates a block of the new
+ *     size.  The census counts it for the stack and the thread of the call.
+ *   - A free, or a successful realloc of a block, frees the block.  The census
+ *     counts this for the stack and the thread that allocated the block.  So a
+ *     realloc that moves a block, or resizes it in place, counts twice: as an
+ *     allocation and as a free.
+ *   - 'failed_calls' counts the failed calls.  'realloc_calls' also counts the
+ *     failed reallocs, but 'alloc_calls' does not count the failed allocs.
  *   - A block is temporary if the next call of the thread that allocated the
  *     block frees the block.  A call is an alloc, a realloc or a free that did
  *     not fail.
@@ -47,7 +48,7 @@
 
 /* Rows of stacks that every census has. */
 enum {
-	STACK_NONE, /* the call has no stack */
+	STACK_NONE, /* the call has no stack, or an undefined one */
 	/* Blocks that a forked child inherited from its parent. */
 	STACK_INHERITED,
 	STACK_FIRST, /* stacks of the trace begin here */
@@ -72,7 +73,7 @@ census_class_end(unsigned c)
 struct census_thread {
 	uint64_t id;
 	char *name; /* the newest name; untrusted; NULL: none */
-	/* object that the thread's last call allocated; 0: none */
+	/* object of the block that the thread's last call made; 0: none */
 	uint64_t last_object;
 	/* blocks of the thread that were live when it ended */
 	struct amount outlived;
@@ -98,13 +99,13 @@ struct moment {
 };
 
 /*
- * The part of the trace that the census counts, and the settings of the
- * history.  All zeros: count the whole trace.
+ * The part of the trace that the census counts, and the settings of the peak
+ * and of the history.  All zeros: count the whole trace.
  */
 struct census_window {
 	/* the events to count; settled by trace_window_settle() */
 	struct trace_window range;
-	/* Settings of the history: */
+	/* Settings of the peak and of the history: */
 	bool peak_is_count;
 	bool axis_is_events; /* use event numbers even if the trace has times */
 	bool points_are_fine;
@@ -151,7 +152,8 @@ struct census {
 
 	struct id_rows heap_rows;
 	uint64_t *heap_ids;
-	struct live_rows *live; /* live blocks of each heap, by its row */
+	/* live blocks of each heap, by the heap's row */
+	struct live_rows *live;
 	uint32_t heap_cap;
 	/*
 	 * While there is only one heap, its account is a copy of 'total'.
@@ -163,7 +165,10 @@ struct census {
 	struct crossing *crossings;
 	uint32_t crossing_cap;
 
-	/* Freed blocks by size class and lifetime class. */
+	/*
+	 * Freed blocks whose lifetime is known, by size class and lifetime
+	 * class.
+	 */
 	struct amount lifetime_events[CLASS_COUNT][CLASS_COUNT];
 	struct amount lifetime_time[CLASS_COUNT][CLASS_COUNT];
 
@@ -173,7 +178,7 @@ struct census {
 	uint64_t alloc_calls, free_calls, realloc_calls, failed_calls;
 
 	/* If one of these counters is not 0, the figures are doubtful: */
-	uint64_t unknown_frees; /* frees of unknown blocks */
+	uint64_t unknown_frees; /* frees and reallocs of unknown blocks */
 	/*
 	 * Live blocks that were dropped when their address was allocated again.
 	 */
@@ -190,7 +195,7 @@ struct census {
 	uint64_t wrapped_sums;
 
 	struct history history;
-	/* start of the axis: a time, or a number of events */
+	/* time of the first event; 0 if the times have no unit */
 	uint64_t axis_start;
 };
 
@@ -216,12 +221,12 @@ bool census_count_waste(struct census *s);
  */
 bool census_add(struct census *s, const struct hatf_event *events, size_t n);
 
-/* Complete all figures, after all events have been read. */
+/* Complete all figures, after the last call of census_add(). */
 void census_end(struct census *s);
 
 void census_close(struct census *s);
 
-/* Return the stack id of a call, or 0. */
+/* Return the id of a call's stack; 0 if the call has none. */
 uint64_t census_stack_of(const struct hatf_event *e);
 
 /*
@@ -248,7 +253,7 @@ census_points_of(const struct census *s)
 	return s->window.points_are_lanes ? &s->by_lane : &s->by_stack;
 }
 
-/* Return the live bytes of an account at the peak. */
+/* Return what was live in an account at the peak. */
 static inline struct amount
 census_at_peak(const struct census *s, const struct account *t)
 {

@@ -85,7 +85,8 @@ account_begin(struct account *t, uint64_t epoch, uint64_t size, bool is_event)
 
 /*
  * Store a block with this number.  If the trace lacks the end of the block that
- * had the number before, end it now.  Return false if there is no memory.
+ * had the number before, end the old block now.  Return false if there is no
+ * memory.
  */
 static inline bool
 store_block(struct census *s, struct live_block block, uint32_t number,
@@ -152,7 +153,7 @@ account_free(struct account *t, uint64_t epoch, uint64_t size,
 		amount_add(&t->temporary, size);
 }
 
-/* Count the end of a block, and take it out of the live ones. */
+/* Count a block as freed, and no longer as live. */
 static inline void
 free_block(struct census *s, const struct live_block *block, uint32_t heap,
 	   const struct ending *end)
@@ -266,8 +267,8 @@ census_on_alloc(struct census *s, const struct hatf_event *e)
 }
 
 /*
- * Remove from the table the block that a free or realloc ends.  Return false if
- * the table does not contain the block.
+ * Remove from the table the block that a free or realloc ends.  If the table
+ * does not contain the block, count an unknown free and return false.
  */
 static inline bool
 take_block(struct census *s, const struct hatf_event *e, uint32_t heap,
@@ -328,8 +329,8 @@ census_on_free(struct census *s, const struct hatf_event *e)
 }
 
 /*
- * Count, for the stack of the realloc, that it moved the block or resized it in
- * place.
+ * Count, in all accounts of the new block, that the realloc moved the block or
+ * resized it in place.
  */
 static void
 note_resize(struct census *s, const struct live_block *block, uint32_t heap,

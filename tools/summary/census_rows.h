@@ -11,7 +11,10 @@
 
 #include "tools/summary/census.h"
 
-/* Grow an array to more than 'row' rows; the new rows are all zeros. */
+/*
+ * Make sure that an array has more than 'row' rows; new rows are all zeros.
+ * Return false if there is no memory.
+ */
 bool census_reach(void **rows, uint32_t *cap, uint32_t row, size_t row_nbytes);
 
 /* Set up the row 'row' for the stack 'id'; false if there is no memory. */
@@ -28,7 +31,9 @@ uint32_t census_add_lane(struct census *s, uint32_t thread,
 			 unsigned size_class);
 uint32_t census_add_heap(struct census *s, uint64_t id);
 
-/* Return the row of a stack; STACK_NONE if the stack is not defined. */
+/*
+ * Return the row of a stack; STACK_NONE if 'id' is 0 or is not defined.
+ */
 static inline uint32_t
 census_stack_row(struct census *s, uint64_t id)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gather.h - the census of a trace file, for report, leaks and stat */
+/* gather.h - the census of a trace file, for report, leaks, diff and others */
 #ifndef GATHER_H
 #define GATHER_H
 
@@ -17,7 +17,8 @@ struct gather_options {
 	bool no_parent; /* do not read the trace of a forked child's parent */
 	/*
 	 * gather_open() calls this function with each batch of events, after
-	 * the census has counted the batch.  May be NULL.
+	 * the census has counted the batch up to the end of the window.  May be
+	 * NULL.
 	 */
 	void (*watch)(void *ctx, const struct census *census,
 		      const struct hatf_event *events, size_t n);

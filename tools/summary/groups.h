@@ -4,7 +4,7 @@
  *
  * A group is what one line of a report is about: all stacks with the same site,
  * for example.  In a trace without stacks, each pair of a thread and a size
- * class stands for a site.
+ * class stands for a site, function, file, module or stack.
  */
 #ifndef GROUPS_H
 #define GROUPS_H
@@ -23,7 +23,7 @@ enum group_by {
 	BY_HEAP,
 };
 
-/* In place of a group: the account is empty and has no group. */
+/* Stands for "no group": the account has counted no block. */
 #define GROUP_NONE UINT32_MAX
 
 struct group {
@@ -63,7 +63,7 @@ enum group_key {
 	KEY_FREED,
 };
 
-/* Does the trace have any call stack? */
+/* Has the census counted a call with a defined stack? */
 bool groups_has_stacks(const struct census *c);
 
 /*

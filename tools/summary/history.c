@@ -27,7 +27,7 @@ history_reach(struct history *t, uint32_t row)
 
 /* ------------------------------------------------------------------- spans */
 
-/* Merge span 'b' into 'a', which is before it. */
+/* Merge the span 'b' into the earlier span 'a'. */
 static void
 merge_spans(struct span *a, const struct span *b)
 {
@@ -59,8 +59,9 @@ widen_spans(struct history *t)
 /* ------------------------------------------------------------------ points */
 
 /*
- * Merge the changes of point 'a' into those of the later point 'b'.  For a
- * stack that is in both, keep the change of 'b'.
+ * Merge the changes of point 'b' into those of the earlier point 'a'.  For a
+ * stack that is in both, keep the change of 'b'.  Return false if there is no
+ * memory.
  */
 static bool
 merge_changes(struct history *t, struct point *a, struct point *b)
@@ -124,7 +125,10 @@ points_max(const struct history *t)
 	return t->is_fine ? FINE_POINTS_MAX : POINTS_MAX;
 }
 
-/* Store a point, which lists the changes since the previous point. */
+/*
+ * If stacks have changed since the previous point, store a point that lists
+ * these changes.
+ */
 static void
 close_point(struct history *t, const struct account_list *stacks)
 {

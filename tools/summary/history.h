@@ -5,10 +5,11 @@
  * Two series along one axis, which is the time, or the number of events:
  *
  *   - spans: of the whole heap, at most SPANS_MAX of equal width;
- *   - points: the live bytes of each stack at the ends of wider spans, of which
- *     there are at most POINTS_MAX, or FINE_POINTS_MAX if 'is_fine' is set.  A
- *     point lists only the stacks that have changed since the previous point.
- *     Points may list lanes (census.h) instead of stacks.
+ *   - points: the live bytes of each stack at the ends of intervals that are at
+ *     least as wide as spans.  There are at most POINTS_MAX points, or
+ *     FINE_POINTS_MAX if 'is_fine' is set.  A point lists only the stacks that
+ *     have changed since the previous point.  Points may list lanes (census.h)
+ *     instead of stacks.
  *
  * The length of the trace is known only at its end.  So the widths begin at 1.
  * Whenever there are too many spans or points, the history doubles their width
@@ -60,7 +61,7 @@ struct point {
 
 /* Begins as all zeros. */
 struct history {
-	bool by_count; /* spans count blocks instead of bytes */
+	bool by_count; /* 'most' and 'least' of spans count blocks */
 	bool is_fine;  /* up to FINE_POINTS_MAX points */
 	struct span spans[SPANS_MAX];
 	size_t span_count;
@@ -97,15 +98,15 @@ bool history_reach(struct history *t, uint32_t row);
 /*
  * Advance to 'at', the position of the next event on the axis.  'at' is at
  * least 'span_end'.  'live' is the live amount of the whole heap before that
- * event, and 'stacks' are the accounts of the stacks.
+ * event, and 'stacks' are the accounts of the stacks or lanes.
  */
 void history_advance(struct history *t, uint64_t at,
 		     const struct account_list *stacks,
 		     const struct amount *live);
 
 /*
- * Return the live bytes or, with 'by_count', the live blocks: the number that
- * spans store.
+ * Return the live bytes or, with 'by_count', the live blocks: the number whose
+ * maximum and minimum each span stores.
  */
 static inline uint64_t
 history_level(const struct history *t, const struct amount *live)

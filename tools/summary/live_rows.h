@@ -31,7 +31,7 @@ struct live_rows {
 /* Make room for row 'number'; false if there is no memory. */
 bool live_rows_reach(struct live_rows *t, uint32_t number);
 
-/* Return the block with this number, or NULL. */
+/* Return the live block with this number; NULL if there is none. */
 static inline struct live_block *
 live_rows_find(const struct live_rows *t, uint32_t number)
 {

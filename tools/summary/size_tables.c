@@ -95,7 +95,7 @@ mimalloc_taken(uint64_t size)
 
 #define TC_PAGE ((uint32_t)8 << 10)
 #define TC_MAX	((uint32_t)256 << 10) /* larger blocks are whole pages */
-/* upper bound of the bytes of a batch */
+/* upper bound of the bytes of a batch of more than two blocks */
 #define TC_BATCH ((uint32_t)64 << 10)
 /* upper bound of the blocks of a batch */
 #define TC_OBJECTS 32
@@ -119,7 +119,7 @@ tc_step(uint32_t size)
 
 /*
  * tcmalloc moves blocks between its caches in batches.  Return a quarter of the
- * number of blocks in a batch.
+ * number of blocks in a batch, rounded down.
  */
 static uint32_t
 tc_quarter_batch(uint32_t size)

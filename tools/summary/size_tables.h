@@ -28,7 +28,7 @@ enum size_table {
 
 /*
  * Upper bound of the number of tcmalloc's size classes.  With pages of 8 KiB
- * there are 86.
+ * there are 85.
  */
 #define SIZE_CLASSES_MAX 128
 

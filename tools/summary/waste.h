@@ -4,7 +4,7 @@
  *
  * size_tables.h computes the bytes of each block.  The sums correspond to those
  * of the census: live bytes, allocated bytes, and, as in an account
- * (account.h), the live bytes at the peak of the trace's own bytes.
+ * (account.h), the live bytes at the peak of the census.
  */
 #ifndef WASTE_H
 #define WASTE_H

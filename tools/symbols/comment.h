@@ -16,8 +16,8 @@ bool comment_is(const struct hatf_record *rec, const char *kind);
 
 /*
  * Store the value of 'key' in 'buf', unescaped, NUL-terminated and truncated to
- * 'cap' bytes including the NUL.  Return its length, or -1 if there is no such
- * line.
+ * 'cap' bytes including the NUL.  Return the length of the text in 'buf', or -1
+ * if there is no line "key=...".
  */
 long comment_value(const struct hatf_record *rec, const char *key, char *buf,
 		   size_t cap);

@@ -66,7 +66,7 @@ demangle(const char *name)
 	char *text = demangle_ocaml(name);
 
 #ifdef HAVE_LIBIBERTY
-	/* DMGL_AUTO tries all languages but D, so try D first. */
+	/* DMGL_AUTO tries Rust and C++, but not D, so try D here. */
 	if (text == NULL && strncmp(name, "_D", 2) == 0)
 		text = dlang_demangle(name, DMGL_PARAMS | DMGL_ANSI);
 	/*

@@ -19,7 +19,8 @@
 
 /*
  * Maximum number of ids that one run adds.  No run needs more, because a trace
- * has at most 2^24 stacks and 2^22 frames.
+ * has at most 2^24 stacks and 2^22 frames, and each of them becomes at most
+ * SYMBOL_LOOKUP_NAMES_MAX.
  */
 #define NEW_IDS_MAX ((uint64_t)1 << 32)
 
@@ -243,7 +244,10 @@ write_frame(struct expand *e, struct hatf_writer *writer, uint64_t id,
 	return write_comment(e, writer);
 }
 
-/* Find the functions of a frame.  Return their number; 0 if none is known. */
+/*
+ * Find the functions of a frame.  Return their number; 0 if nothing is known,
+ * or if the frame is skipped.  Count the frame, unless it is skipped.
+ */
 static size_t
 look_up(struct expand *e, const struct hatf_record *rec, uint64_t address,
 	struct symbol_lookup_name *names)

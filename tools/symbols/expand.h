@@ -2,11 +2,11 @@
 /*
  * expand.h - add the names of functions to the definitions of a trace
  *
- * A frame with an address and without a file gets function, file and line.  If
- * functions were inlined at that address, one frame becomes several.  The
- * innermost one keeps the id of the frame, and stacks with new ids are inserted
- * between the stack and its caller.  In this way the records of the trace need
- * not change: they refer to the same ids as before.
+ * A frame with an address and without a file gets function, file and line, as
+ * far as they are known.  If functions were inlined at that address, one frame
+ * becomes several.  The innermost one keeps the id of the frame, and stacks
+ * with new ids are inserted between the stack and its caller.  In this way the
+ * records of the trace need not change: they refer to the same ids as before.
  */
 #ifndef EXPAND_H
 #define EXPAND_H
@@ -46,7 +46,8 @@ void expand_close(struct expand *e);
 
 /*
  * Write a record to 'writer'.  In place of a definition, write the definitions
- * that replace it.  Errors: those of hatf_writer_write(), and HATF_NO_MEMORY.
+ * that replace it, or nothing if the trace has defined this id before.  Errors:
+ * those of hatf_writer_write(), and HATF_NO_MEMORY.
  */
 enum hatf_status expand_write(struct expand *e, const struct hatf_record *rec,
 			      struct hatf_writer *writer);

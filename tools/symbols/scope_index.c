@@ -16,8 +16,8 @@
 #include <stdlib.h>
 
 /*
- * Maximum number of levels: of nested namespaces and types, or of nested blocks
- * in a function.
+ * Maximum number of levels: of nested namespaces and types, or of functions
+ * that are inlined into each other.
  */
 #define DEPTH_MAX 256
 
@@ -225,7 +225,10 @@ list_functions(struct unit *unit, Dwarf_Die *top)
 	}
 }
 
-/* Return the functions of a unit.  If they are not listed yet, list them. */
+/*
+ * Return the functions of a unit.  If they are not listed yet, list them.
+ * Return NULL if there is no memory.
+ */
 static struct unit *
 find_unit(struct scope_index *s, Dwarf_Die *die)
 {
@@ -248,8 +251,8 @@ find_unit(struct scope_index *s, Dwarf_Die *die)
 }
 
 /*
- * Replace an entry by its child that contains the address.  Return false if the
- * entry has no such child.
+ * Replace an entry by its child, a block or an inlined function, that contains
+ * the address.  Return false if the entry has no such child.
  */
 static bool
 enter(Dwarf_Die *die, Dwarf_Addr address)
@@ -274,7 +277,8 @@ enter(Dwarf_Die *die, Dwarf_Addr address)
 
 /*
  * Store in 'scopes' the functions around an address, the innermost first.
- * 'function' is the outermost one, which contains the code.
+ * 'function' is the outermost one, which contains the code.  Return the number
+ * of functions, at most 'max'.
  */
 static size_t
 descend(Dwarf_Die *function, Dwarf_Addr address, Dwarf_Die *scopes, size_t max)

@@ -73,7 +73,7 @@ symbol_lookup_open(const struct symbol_lookup_options *options)
 		free(l);
 		return NULL;
 	}
-	/* libdw asks servers for debug files if this variable is set. */
+	/* If DEBUGINFOD_URLS is set, libdw asks servers for debug files. */
 	if (!options->use_debuginfod)
 		unsetenv("DEBUGINFOD_URLS");
 	l->callbacks = (Dwfl_Callbacks){
@@ -196,8 +196,8 @@ open_object(struct symbol_lookup *l, struct object *o)
 }
 
 /*
- * Let the lookup own a string, which symbol_lookup_close() frees.  Return NULL
- * if there is no memory.
+ * Let the lookup own a string, which symbol_lookup_close() frees.  If there is
+ * no memory, free the string and return NULL.  'name' may be NULL.
  */
 static const char *
 keep(struct symbol_lookup *l, char *name)
@@ -233,7 +233,10 @@ readable(struct symbol_lookup *l, const char *name)
 	return kept != NULL ? kept : name;
 }
 
-/* Find the declaration of a function in its class or namespace. */
+/*
+ * Return the declaration of a function in its class or namespace; the entry
+ * itself if there is no other.
+ */
 static Dwarf_Die
 declaration_of(Dwarf_Die *die)
 {
@@ -321,8 +324,8 @@ join_scopes(struct symbol_lookup *l, Dwarf_Die *scopes, int count)
 /*
  * Return the name of a function that has no linkage name, such as a static
  * function of C++.  If the function is in a class or namespace, return its name
- * from the symbol table or, if the table does not have it, the joined names of
- * its scopes.
+ * from the symbol table or, if the function is inlined or not in the table, the
+ * joined names of its scopes.
  */
 static const char *
 scoped_name(struct symbol_lookup *l, struct object *o, Dwarf_Addr address,
@@ -333,8 +336,9 @@ scoped_name(struct symbol_lookup *l, struct object *o, Dwarf_Addr address,
 	const char *name = NULL;
 
 	/*
-	 * The last scope is the compilation unit.  So a function with more than
-	 * two scopes is in a class or namespace.
+	 * The first scope is the function itself, the last one is the
+	 * compilation unit.  So a function with more than two scopes is in a
+	 * class or namespace.
 	 */
 	if (count > 2 && dwarf_diename(&scopes[0]) != NULL) {
 		if (dwarf_tag(die) == DW_TAG_subprogram)
@@ -463,7 +467,8 @@ set_line(struct symbol_lookup *l, struct object *o, Dwarf_Addr address,
  * Store in '*around_ret', which the caller frees, the debugging entries around
  * an address of a unit, and return their number.  dwarf_getscopes() finds the
  * innermost function at the address; dwarf_getscopes_die() then finds the
- * functions into which that function was inlined.
+ * functions into which that function was inlined.  If dwarf_getscopes() finds
+ * no function, use the index of the object.
  */
 static int
 find_scopes(struct object *o, Dwarf_Die *unit, Dwarf_Addr address,

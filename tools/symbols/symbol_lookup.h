@@ -64,8 +64,9 @@ size_t symbol_lookup_find(
 	struct symbol_lookup_name names_ret[SYMBOL_LOOKUP_NAMES_MAX]);
 
 /*
- * Print a line for each opened object whose file cannot be read, is of another
- * build, or has no debug information.  Return the number of these objects.
+ * Of the objects in which addresses were looked up, print a line for each whose
+ * file cannot be read, is of another build, or has no debug information that
+ * can be used.  Return the number of these objects.
  */
 unsigned symbol_lookup_report(const struct symbol_lookup *lookup);
 

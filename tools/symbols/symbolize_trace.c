@@ -48,7 +48,8 @@ is_plain(const char *path)
 }
 
 /*
- * Set the remaining members of 'r', whose paths are set, and rewrite the trace.
+ * Set the members of 'r' that the caller leaves to this function, and rewrite
+ * the trace.  Return the exit status.
  */
 static int
 write_with_names(struct rewrite *r, struct symbol_lookup *lookup,
@@ -169,7 +170,8 @@ take_place(const char *path, const char *new_path, int fd)
 
 /*
  * Write the trace with names to 'fd', an empty file with the path 'new_path'.
- * Then let this file replace the trace.
+ * Then let this file replace the trace.  On failure remove the file.  Return
+ * the exit status.
  */
 static int
 write_and_replace(const char *path, const char *new_path, int fd,

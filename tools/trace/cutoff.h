@@ -18,7 +18,8 @@
  * Find the ring file of the trace at 'path' and read its summary.  'status' is
  * the result of reading the trace.  Return false if 'status' is neither
  * HATF_NO_TRAILER nor HATF_TRUNCATED, or if there is no ring file.  If the ring
- * file is damaged, '*ret' is all zeros.
+ * file is damaged or cannot be read, return true; the members of '*ret' after
+ * the first one are then 0.
  */
 bool cutoff_find_rings(const char *path, enum hatf_status status,
 		       struct hatf_rings *ret);

@@ -4,7 +4,8 @@
  *
  * An image is a node of a process tree.  In a directory, any number of traces
  * may have the same process id, as traces of containers often have.  Therefore
- * a search must not look at each of them.  Used by one thread at a time.
+ * a search must not look at each of these traces.  Only one thread at a time
+ * may use an index.
  */
 #ifndef IMAGE_INDEX_H
 #define IMAGE_INDEX_H

@@ -29,8 +29,8 @@ begins(const struct hatf_record *rec, const char *start)
 }
 
 /*
- * Does the comment have a line that begins with 'start' and has more text after
- * it?
+ * Does the comment contain 'start', which begins with a line break?  Does a
+ * byte other than a line break follow 'start'?
  */
 static bool
 has_line(const struct hatf_record *rec, const char *start)
@@ -82,7 +82,10 @@ of_comment(const struct hatf_record *rec)
 	 */
 	if (begins(rec, "HATF clock\n"))
 		return HATF_KEEPS_TIME;
-	/* These comments are not lost, because each writer makes its own. */
+	/*
+	 * These comments are not lost: the writer of the output makes its own,
+	 * if the format of the output has such comments.
+	 */
 	if (begins(rec, "HATF 1.0\n") || begins(rec, "HATF block\n") ||
 	    begins(rec, "HATF sum\n") || begins(rec, "HATF stacks\n") ||
 	    begins(rec, "HATF end\n"))

@@ -22,8 +22,8 @@ struct kept_fields {
 };
 
 /*
- * Add the fields of 'n' records.  Call this only if the format drops fields,
- * because it takes time.
+ * Add the fields of 'n' records.  Call this function only if the format drops
+ * fields, because the function takes time.
  */
 void kept_fields_note(struct kept_fields *k, const struct hatf_record *records,
 		      size_t n);

@@ -11,7 +11,8 @@ name_hint_find(const struct hatf_reader *reader)
 
 	/*
 	 * Only a file in heaptrack's own format counts, because
-	 * heaptrack_interpret cannot read a trace that was converted from it.
+	 * heaptrack_interpret cannot read a trace that was converted from such
+	 * a file.
 	 */
 	if (strcmp(hatf_reader_format(reader), "heaptrack") != 0 ||
 	    kind == NULL || strcmp(kind, "raw") != 0)

@@ -6,8 +6,8 @@
 #include "hatf/hatf.h"
 
 /*
- * Return a static text that names a program which can add names to the trace,
- * or NULL.
+ * Return a static text that names a program which can add names to the trace;
+ * NULL if no such program is known.
  */
 const char *name_hint_find(const struct hatf_reader *reader);
 

@@ -120,7 +120,8 @@ append(struct tree *f, const struct tree_trace *t)
 
 /*
  * Add an open trace if it has a HATF header and is not a snapshot.  Set
- * '*ours_ret' to whether it has the header.
+ * '*ours_ret' to whether it has the header.  If there is no memory, print a
+ * message and return false.
  */
 static bool
 add_open(struct tree *f, const struct hatf_reader *reader, const char *path,
@@ -145,7 +146,7 @@ add_open(struct tree *f, const struct hatf_reader *reader, const char *path,
 	return true;
 }
 
-/* Is it a regular file whose name ends in ".hatf" or ".hatf.gz"? */
+/* Is 'path' a regular file whose name ends in ".hatf" or ".hatf.gz"? */
 static bool
 is_named_as_trace(const char *path)
 {
@@ -411,8 +412,9 @@ tree_find_file(const struct tree_node *node, const char *path)
 /*
  * Return the image of process 'pid', on the host of 't', that existed when 't'
  * began.  It is the latest image that began no later than 't' and is not the
- * image of 't'.  'pid_start' is the start of the process, 0 if unknown.  If
- * 'file' is not NULL, prefer the image that has the trace of this name.
+ * image of 't'.  'pid_start' is the start of the process, 0 if unknown.  If it
+ * is unknown and 'file' is not NULL, prefer the first image that has a trace of
+ * this name.  Return NULL if there is no such image.
  */
 static struct tree_node *
 find_image(const struct tree *f, const struct tree_trace *t, uint64_t pid,
@@ -548,8 +550,8 @@ link_nodes(struct tree *f)
 /*
  * Remove cycles.  From each node, walk from parent to parent up to the first
  * visited node.  If the same walk has visited that node, there is a cycle:
- * remove the link that closes it.  Until this function returns, 'depth' of a
- * node is the number of the walk that visited it; 0: not visited.
+ * remove the link that closes it.  Until tree_build() sets the depths, 'depth'
+ * of a node is the number of the walk that visited the node; 0: not visited.
  */
 static void
 cut_cycles(struct tree *f)

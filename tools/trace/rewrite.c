@@ -466,9 +466,10 @@ rewrite_once(struct run *run, struct rewrite *r)
 }
 
 /*
- * Does neither the source nor the output say that the source is truncated?  If
- * both are regular files, rewrite_trace() then copies once more, with a header
- * and a trailer.
+ * Must the source be copied once more?  Yes, if the source is truncated, but
+ * the output, without a header and a trailer, does not say so.  The second copy
+ * has both, and its trailer says that the trace is incomplete.  Source and
+ * output must be regular files, because both are opened twice.
  */
 static bool
 is_silent(const struct run *run)

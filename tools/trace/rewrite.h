@@ -2,8 +2,9 @@
 /*
  * rewrite.h - copy a trace into another one with the same content
  *
- * The common part of 'convert' and 'optimize': read, write, preserve the
- * header, and make sure that the copy of an incomplete trace stays incomplete.
+ * The common part of 'convert', 'optimize' and 'symbolize': read, write,
+ * preserve the header, and make sure that the copy of an incomplete trace stays
+ * incomplete.
  */
 #ifndef REWRITE_H
 #define REWRITE_H
@@ -31,15 +32,16 @@ struct rewrite {
 	enum hatf_status (*write)(void *context, const struct hatf_record *rec,
 				  struct hatf_writer *writer);
 	/*
-	 * NULL, or a function that rewrite_trace() calls before the first
-	 * record, and again if it reads 'in' twice.  If the function prints a
-	 * message and returns false, there is no output.
+	 * NULL, or a function that rewrite_trace() calls before it writes, and
+	 * again if it reads 'in' twice.  If the function prints a message and
+	 * returns false, there is no output.
 	 */
 	bool (*begin)(void *context);
 	/*
-	 * NULL, or a function that gets the lines of the output's header.  The
-	 * function frees these lines and returns others, which rewrite_trace()
-	 * frees, or NULL if there is no memory.
+	 * NULL, or a function that gets the lines of the output's header, or
+	 * NULL if there was no memory for the lines.  The function frees these
+	 * lines and returns others, which rewrite_trace() frees.  The function
+	 * returns NULL if there is no memory.
 	 */
 	char *(*edit_header)(void *context, const struct hatf_reader *reader,
 			     char *header);

@@ -61,7 +61,8 @@ size_t scan_read(struct scan *s);
 
 /*
  * Like scan_read(), but read a single event.  After this call, 'events' knows
- * the blocks that are live right after this event.  Return NULL at the end.
+ * the blocks that are live right after this event.  Return NULL at the end or
+ * after an error.
  */
 const struct hatf_event *scan_next(struct scan *s);
 
@@ -86,8 +87,8 @@ uint64_t scan_writer(const struct scan *s);
 void scan_close(struct scan *s);
 
 /*
- * Return the nanoseconds of a time unit, from the word for the unit in the
- * header: "ns" or "us".  Return 0 if it is another word or NULL.
+ * Return the nanoseconds of a time unit.  'unit' is the word for the unit in
+ * the header: "ns" or "us".  Return 0 for any other word and for NULL.
  */
 uint64_t scan_unit_ns(const char *unit);
 

@@ -2,9 +2,10 @@
 /*
  * spool.h - a trace that can be read several times
  *
- * A regular file is opened once, and each reader has its own position in it.  A
- * pipe is first copied to an unnamed temporary file in $TMPDIR or /tmp, which
- * the kernel removes when the process ends.
+ * The path of a regular file is used only once.  Each reader opens the file
+ * again by its descriptor, and has its own position in the file.  A pipe is
+ * first copied to an unnamed temporary file in $TMPDIR or /tmp, which the
+ * kernel removes when the file is closed.
  */
 #ifndef SPOOL_H
 #define SPOOL_H

@@ -4,7 +4,7 @@
  *
  * The trailer is the last record.  In an uncompressed trace it is the comment
  * that, by its length, ends at the end of the file.  In a trace that hatftrace
- * compressed, each block is a gzip member with its length in the member's
+ * compressed, each trace block is a gzip member with its length in the member's
  * header (FORMAT "Compression"); the last member is the one that ends at the
  * end of the file.  A small trace that another program compressed is read from
  * its start.
@@ -24,7 +24,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Enough for the last block, about 256 KiB of HATF, compressed or not. */
+/* Enough for the last trace block: about 256 KiB, compressed or not. */
 #define TAIL_NBYTES (1u << 20)
 
 static const char end_kind[] = "HATF end\n";
@@ -118,7 +118,10 @@ find_plain(const uint8_t *buf, size_t nbytes, struct trailer *ret)
 	return false;
 }
 
-/* Read a stream.  Is its last record a trailer?  False on any error. */
+/*
+ * Read a stream to its end.  Return true if its last record is a trailer; false
+ * if it is not, or if reading fails.
+ */
 static bool
 read_stream(int fd, struct trailer *ret)
 {

@@ -3,8 +3,8 @@
  * trailer.h - read only the trailer of a trace
  *
  * 'hatf record' prints one line with figures after hours of recording.  The
- * last block of the trace has all these figures, so the rest of the trace need
- * not be read.
+ * last trace block has all these figures, so the rest of the trace need not be
+ * read.
  */
 #ifndef TRAILER_H
 #define TRAILER_H

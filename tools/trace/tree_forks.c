@@ -8,7 +8,7 @@
 
 /*
  * Parse the number in ".sNNNN", the default suffix of a segment's name.  Ignore
- * the folders of the path.
+ * the folders of the path.  Return false if the name has no such suffix.
  */
 static bool
 number_in_name(const char *path, uint64_t *n_ret)

@@ -34,7 +34,10 @@ void message_print(const char *format, ...)
 /* Return the name to show for 'path': "standard input" for "-". */
 const char *message_path(const char *path);
 
-/* Print "PATH: ERROR" for an error of the library. */
+/*
+ * Print "PATH: ERROR" for an error of the library.  If 'path' is a ring file,
+ * say so instead.
+ */
 void message_error(const char *path, const struct hatf_error *err);
 
 /*

@@ -28,7 +28,8 @@ struct opt_page {
 	/* operands in the usage line: "[OPTIONS] FILE..." */
 	const char *usage;
 	const char *about; /* what the command does; lines end in '\n' */
-	const char *notes; /* shown after the options; lines end in '\n' */
+	/* shown after the options; lines end in '\n'; NULL: none */
+	const char *notes;
 	/* options end at the first operand, which begins another command */
 	bool stop_at_operand;
 	const struct opt *opts; /* ends in a NULL name; --help is added */

@@ -19,7 +19,7 @@
 
 struct out {
 	int fd;
-	int sys_errno; /* errno of the first write that failed, or 0 */
+	int sys_errno; /* errno of the first failure, or 0 */
 	size_t used;   /* bytes in 'buf' */
 	char buf[OUT_NBYTES];
 };

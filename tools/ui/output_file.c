@@ -90,8 +90,8 @@ write_in_place(int fd, const char *bytes, size_t nbytes)
 }
 
 /*
- * Open 'path' for writing and keep its content.  Return -1 and set errno on
- * failure.
+ * Open 'path' for writing, and create or keep the file.  Set '*is_new_ret' to
+ * whether 'path' did not exist.  Return -1 and set errno on failure.
  */
 static int
 open_target(const char *path, bool *is_new_ret)
@@ -114,8 +114,8 @@ write_file(const char *path, const char *bytes, size_t nbytes)
 {
 	bool is_new;
 	/*
-	 * Open the file even if another file then takes its place, because this
-	 * tests the user's right to write it.
+	 * Open the file even if another file then takes its place: opening
+	 * tests whether the user may write the file.
 	 */
 	const int fd = open_target(path, &is_new);
 	int sys_errno, beside;
@@ -148,7 +148,10 @@ output_file_write(const char *path, const char *bytes, size_t nbytes)
 	return sys_errno == 0;
 }
 
-/* Get the status of a file, or of 'standard' if the path is "-". */
+/*
+ * Get the status of a file or, if the path is "-", of the descriptor
+ * 'standard'.  Return false on failure.
+ */
 static bool
 find_file(const char *path, int standard, struct stat *st_ret)
 {

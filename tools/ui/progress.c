@@ -72,7 +72,7 @@ print_line(const struct progress *p, uint64_t done_nbytes, uint64_t event_count,
 	put_line(line, n);
 }
 
-/* Is the next line due? */
+/* Is the next line due?  If so, note that it is shown now. */
 static bool
 is_due(struct progress *p, uint64_t now)
 {

@@ -70,7 +70,7 @@ struct table {
 
 /*
  * Append a row whose figures are all NAN.  Return the row, valid until the next
- * call.  If out of memory, return a scratch row that is never printed.
+ * row is added.  If out of memory, return a scratch row that is never printed.
  */
 struct table_row *table_add(struct table *g, enum table_source source,
 			    const char *name);

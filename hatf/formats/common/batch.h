@@ -11,9 +11,10 @@
  * Use: call batch_begin(); while batch_has_room(), read an item and add its
  * records; return batch_end().  A function that gets no memory returns NULL or
  * false, and marks the batch.  The function batch_end() then stops the source
- * with HATF_NO_MEMORY, so a source need not check every result.  Memory is
- * bounded by the records of one item.  Zero a 'struct batch' before use, and
- * release it with batch_fini().  Only one thread may use a batch.
+ * with HATF_NO_MEMORY, so a source need not check every result.  A batch reuses
+ * its memory each time it begins without a surplus.  Zero a 'struct batch'
+ * before use, and release it with batch_fini().  Only one thread may use a
+ * batch.
  */
 #ifndef HATF_BATCH_H
 #define HATF_BATCH_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * call_address.h - the address of a call from its return address, and back
+ * call_address.h - convert a return address to the address of the call, and
+ * back
  *
  * In HATF, the address of a frame is the return address of its call (FORMAT
  * "Stacks"), which may belong to the next line or even the next function.  The

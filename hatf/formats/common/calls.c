@@ -51,7 +51,11 @@ is_within(struct calls *calls, const struct hatf_record *rec)
 	return rec->heap != 0 && ledger_is_live(&calls->ledger, rec->address);
 }
 
-/* Write a realloc; return false if memory runs out. */
+/*
+ * Write a realloc.  If only the old block is omitted, write an alloc of the new
+ * block; if only the new block is omitted, write a free of the old block.
+ * Return false if memory runs out.
+ */
 static bool
 put_realloc(struct calls *calls, struct sink *s, struct ledger_entry *entry,
 	    struct call *call, calls_put *put)

@@ -6,9 +6,9 @@
  * with one heap.  If a record destroys a heap, calls_write() passes on a free
  * of each block of that heap.  It omits a block of any heap other than heap 0
  * if a block of heap 0 is live at the same address, because the heap took this
- * memory from heap 0, and the memory is already counted.  Blocks that no record
- * of the trace allocated may be freed and resized.  Memory is O(live blocks +
- * heaps).  Only one thread may use a 'struct calls'.
+ * memory from heap 0, and the memory is already counted.  Records may free and
+ * resize blocks that no record allocated.  Memory is O(live blocks + heaps).
+ * Only one thread may use a 'struct calls'.
  */
 #ifndef HATF_CALLS_H
 #define HATF_CALLS_H
@@ -38,7 +38,7 @@ typedef void calls_put(struct sink *s, const struct call *call);
 
 struct calls {
 	struct ledger ledger;
-	/* the number of the last allocation */
+	/* the last number that a block got */
 	uint64_t alloc_count;
 	/*
 	 * The sink sets this flag if a realloc keeps the number of its block.

@@ -37,7 +37,10 @@ count(struct disorder *d, enum hatf_violation what,
 /* The live set stores only addresses, so every block has this value. */
 static const struct block unknown;
 
-/* Add 'address' to the live set.  Return false if memory runs out. */
+/*
+ * Add rec->address to the live set; if it is there already, count a violation.
+ * Return false if memory runs out.
+ */
 static bool
 note_alloc(struct disorder *d, const struct hatf_record *rec, uint64_t number)
 {
@@ -65,9 +68,9 @@ note_free(struct disorder *d, const struct hatf_record *rec, uint64_t number)
 }
 
 /*
- * Check that the old block of a realloc is live.  If the block is not live, and
- * the realloc does not move it, add the block to the live set.  Return false if
- * memory runs out.
+ * If the old block of a realloc is not live, count a violation; if the realloc
+ * does not move this block, also add the block to the live set.  Return false
+ * if memory runs out.
  */
 static bool
 note_realloc(struct disorder *d, const struct hatf_record *rec, uint64_t number)

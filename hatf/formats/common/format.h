@@ -65,7 +65,8 @@ struct source {
 };
 
 /*
- * How a format is read.  The reader calls these functions from its own thread.
+ * How a format is read.  These functions run in the thread that calls the
+ * reader.
  */
 struct source_ops {
 	/*
@@ -112,9 +113,9 @@ enum hatf_status source_stop_at_end(struct source *s, size_t left,
 /*
  * Add a line to the header, for a value of the foreign trace for which our
  * header has a key (FORMAT "Header").  Call this before returning the first
- * record, at most once for each key.  A value that is longer than a header
- * allows is truncated.  If memory runs out, call source_stop() and return
- * false.
+ * record, at most once for each key.  A value of more than 8 KiB is truncated.
+ * A line is omitted if the header has no room for it.  If memory runs out,
+ * these functions call source_stop() and return false.
  */
 bool source_header(struct source *s, const char *key, const char *value,
 		   size_t nbytes);
@@ -145,7 +146,10 @@ enum sink_loss {
 /* A trace that is being written; the writer owns it. */
 struct sink {
 	struct outfile out;
-	/* NULL if the caller gave a descriptor; invalid after open(). */
+	/*
+	 * Path of the file during open(), NULL afterwards.  Also NULL if the
+	 * caller gave a descriptor or "-".
+	 */
 	const char *path;
 	/* The options of the caller; 'header' is invalid after open(). */
 	struct hatf_writer_options options;
@@ -171,8 +175,8 @@ struct sink {
 };
 
 /*
- * How a format is written.  The writer calls these functions from its own
- * thread.
+ * How a format is written.  These functions run in the thread that calls the
+ * writer.
  */
 struct sink_ops {
 	/*
@@ -278,8 +282,9 @@ struct format {
 	bool owns_framing;
 	/*
 	 * Do these first bytes of the uncompressed file begin a trace in this
-	 * format?  If 'recognize' is NULL, the format is 'by_name', or it is
-	 * the format that is assumed if no other recognizes the bytes.
+	 * format?  'recognize' is NULL if the format is 'by_name' or cannot be
+	 * read, and for the format that is assumed if no other recognizes the
+	 * bytes.
 	 */
 	bool (*recognize)(const uint8_t *bytes, size_t nbytes);
 	/* NULL: the format can only be written */
@@ -299,7 +304,10 @@ const struct format *format_find(const char *name);
  */
 const struct format *format_at(unsigned idx);
 
-/* Return the format of a trace that begins with these bytes. */
+/*
+ * Return the format of a trace that begins with these bytes; "hatf" if no other
+ * format recognizes them.
+ */
 const struct format *format_recognize(const uint8_t *bytes, size_t nbytes);
 
 /*

@@ -217,8 +217,9 @@ static enum hatf_status
 note_header(struct framing *framing, const struct note *note)
 {
 	/*
-	 * The reader parses the header twice.  Keep the lines of the first
-	 * time, because callers may have pointers to values in these lines.
+	 * The source of HATF passes the header twice: when it opens the trace,
+	 * and as the first record.  Keep the lines of the first time, because
+	 * callers may have pointers to values in these lines.
 	 */
 	if (framing->header.buf != NULL)
 		return HATF_OK;

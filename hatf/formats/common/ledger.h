@@ -34,7 +34,8 @@ struct ledger_entry {
 	enum ledger_kind kind;
 	/*
 	 * 'old' is the block that was freed, or the block before it was
-	 * resized.  'known' is false if no record has allocated this block.
+	 * resized.  'known' is false if no record has allocated this block, or
+	 * if there is no such block.
 	 */
 	bool known;
 	struct block old;
@@ -47,8 +48,8 @@ struct ledger_entry {
 	/*
 	 * 'lives' is set after an alloc or realloc.  'block' is then the new
 	 * block.  Its size and birth are set; its other fields are 0 after an
-	 * alloc, and unchanged after a realloc.  A sink that changes 'block'
-	 * must call ledger_keep().
+	 * alloc, and unchanged after a realloc of a known block.  A sink that
+	 * changes 'block' must call ledger_keep().
 	 */
 	bool lives;
 	struct block block;
@@ -81,7 +82,7 @@ bool ledger_keep(struct ledger *ledger, const struct hatf_record *rec,
 		 const struct ledger_entry *entry);
 
 /*
- * Prefetch the table entries that the records after record 'i' will need (see
+ * Prefetch the block of a record that follows record 'i' at some distance (see
  * heaps_prefetch()).
  */
 static inline void
@@ -94,7 +95,7 @@ ledger_look_ahead(const struct ledger *ledger,
 /*
  * Remove all blocks of the heap 'id'.  First call 'visit', unless it is NULL,
  * for each block in the order of birth.  If memory runs out, return false
- * without calling 'visit'.
+ * without calling 'visit' or removing a block.
  */
 bool ledger_destroy(struct ledger *ledger, uint64_t id,
 		    void (*visit)(void *ctx, uint64_t address,

@@ -20,8 +20,9 @@ loss_count(struct sink *s, enum sink_loss loss)
 }
 
 /*
- * Count a record that a sink omits because it writes only blocks that it knows:
- * a failed call, or a free of a block that no record has allocated.
+ * If the record is a failed call, or a free or realloc of a block that no
+ * record has allocated, count it.  Call this for a sink that writes only blocks
+ * that it knows.
  */
 void loss_count_call(struct sink *s, const struct hatf_record *rec,
 		     const struct ledger_entry *entry);

@@ -4,8 +4,8 @@
  *
  * Use this for formats that give each block a number, larger than all earlier
  * ones, and later refer to the block by its number.  The values are stored in
- * pages of consecutive numbers, so adding the next number needs no search, and
- * a lookup is one search among the pages.
+ * pages of consecutive numbers, so adding the next number needs no search
+ * unless it begins a page, and a lookup is at most one search among the pages.
  *
  * Numbers may be added in any order, but a random order is slower.  Memory is
  * O(numbers in use): at worst one page for each number.  Only one thread may
@@ -45,8 +45,8 @@ void paged_map_init(struct paged_map *m);
 void paged_map_fini(struct paged_map *m);
 
 /*
- * Set the value of 'number'; replace a value that it already has.  Return false
- * if memory runs out.
+ * Set the value of 'number'.  If 'number' already has a value, replace this
+ * value.  Return false if memory runs out.
  */
 bool paged_map_put(struct paged_map *m, uint64_t number, uint64_t value);
 

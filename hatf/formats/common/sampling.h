@@ -22,8 +22,9 @@ struct sampling {
 };
 
 /*
- * Parse the sampling rate and related values from the lines of a header.
- * 'lines' may be NULL.
+ * Parse the sampling rate and the word size from the lines of a header.  Where
+ * the header has no valid value, the rate is 0 and the word size is 8.  'lines'
+ * may be NULL.
  */
 struct sampling sampling_find(const char *lines);
 
@@ -35,13 +36,14 @@ double sampling_rate(const char *value);
 
 /*
  * Return the number of samples of a record: 1, unless its attributes state
- * another number.
+ * another number.  The result is at most UINT32_MAX.
  */
 uint64_t sampling_count(const struct hatf_record *rec);
 
 /*
- * Return which fraction of a block these samples represent, as a fixed-point
- * number, so that the fractions of blocks of all sizes can be added.
+ * Return which fraction of the words of a block of 'nbytes' bytes, its header
+ * included, was sampled.  The result is a fixed-point number, so that the
+ * fractions of blocks of all sizes can be added.
  */
 uint64_t sampling_blocks(const struct sampling *sampling, uint64_t nbytes,
 			 uint64_t sample_count);

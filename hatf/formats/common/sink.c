@@ -61,7 +61,7 @@ sink_header(const struct sink *s, struct text *t)
 	return !t->full;
 }
 
-/* Return the word that says how the program ended. */
+/* Return the text that says how the trace ended: the caller's, or a default. */
 static const char *
 end_reason(const struct sink *s)
 {

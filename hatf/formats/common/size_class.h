@@ -13,7 +13,7 @@
 
 #define SIZE_CLASS_COUNT 66
 
-/* Return the class of a size, below SIZE_CLASS_COUNT. */
+/* Return the class of a size; all classes are below SIZE_CLASS_COUNT. */
 static inline unsigned
 size_class_of(uint64_t size)
 {

@@ -578,8 +578,9 @@ textio_write_escaped(struct outfile *o, const uint8_t *s, size_t nbytes,
 	while (nbytes != 0) {
 		const size_t n = nbytes < HEX_NBYTES ? nbytes : HEX_NBYTES;
 		/*
-		 * Reserve room for 3 more bytes, because the last character may
-		 * begin within the first 'n' bytes and end after them.
+		 * Reserve 4 bytes more than the first 'n' bytes can need,
+		 * because the last character may begin within these bytes and
+		 * end after them.
 		 */
 		uint8_t *const start = outfile_room(o, 4 * n + 4);
 		uint8_t *p = start;

@@ -56,9 +56,9 @@ struct textio_cell {
 
 /*
  * Parse a line, without its line end.  Return NULL, or the static name of the
- * malformed part.  If the function has called source_stop(), textio_read()
- * reports the error of that call.  The byte at line.end is a line end, so
- * scanning digits needs no other bound.
+ * malformed part.  If the function returns a name after it has called
+ * source_stop(), textio_read() reports the error of that call.  The byte at
+ * line.end is a line end, so scanning digits needs no other bound.
  *
  * '*is_record_ret' is true on entry; set it to false for a line that is not a
  * record.
@@ -123,7 +123,7 @@ const char *textio_record(struct textio_row *row, unsigned kept,
 
 /* ---------------------------------------------------------------- writing */
 
-/* Maximum number of digits of a decimal number. */
+/* Maximum number of decimal digits of a number of 64 bits. */
 #define TEXTIO_NUMBER_MAX 20
 
 /* Write a number at 'p' and return its end. */
@@ -145,9 +145,10 @@ void textio_write_hex(struct outfile *o, const uint8_t *bytes, size_t nbytes);
  * Write a text.  Replace '\', bytes that are not UTF-8 and terminal controls
  * (textio_is_terminal_control()) by \xHH, byte by byte.
  *
- * If 'quoted' is set, the text is a csv cell in double quotes: double each '"',
- * and also replace a character that makes a spreadsheet see a formula.
- * Otherwise make the text ASCII: replace all bytes from 0x7f on.
+ * If 'quoted' is set, the text is a csv cell, which the caller encloses in
+ * double quotes: double each '"', and also replace a character that makes a
+ * spreadsheet see a formula.  Otherwise make the text ASCII: replace all bytes
+ * from 0x7f on.
  */
 void textio_write_escaped(struct outfile *o, const uint8_t *s, size_t nbytes,
 			  bool quoted);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * android_sink.c - records into a trace for Android's memory_replay (FORMATS
- * "android")
+ * android_sink.c - convert records to a trace for Android's memory_replay
+ * (FORMATS "android")
  *
  * memory_replay stores a thread id in 32 bits and takes 0 for "no thread".  The
  * sink therefore writes thread 0, the first thread of a trace, as the process
- * id, which is also the kernel's id of that thread.  It replaces thread ids
- * that do not fit.
+ * id, which is also the kernel's id of that thread.  If the header has no
+ * usable process id, it writes another number.  It replaces thread ids from
+ * 2^30 on.
  *
  * The sink omits failed calls, and frees of blocks that the trace never
  * allocated, because memory_replay aborts at them.
@@ -26,8 +27,9 @@
 #define LINE_NBYTES (20 + 6 * (1 + TEXTIO_NUMBER_MAX))
 
 /*
- * The first number that replaces a thread id that does not fit.  Linux thread
- * ids are below 2^22, so no real id equals a replacement.
+ * The first number that replaces a thread id.  Ids from this number on are
+ * replaced, because many of them do not fit 32 bits.  Linux thread ids are
+ * below 2^22, so no real id equals a replacement.
  */
 #define FIRST_OTHER_THREAD ((uint64_t)1 << 30)
 
@@ -183,8 +185,8 @@ put_line(struct sink *s, const struct call *call)
 
 /*
  * Write a call.  At a block that the trace did not allocate, memory_replay
- * would abort.  So write a realloc of such a block as an allocation, and omit a
- * free of such a block.
+ * would abort.  So write a realloc of such a block as a realloc of NULL, and
+ * omit a free of such a block.
  */
 static void
 put_call(struct sink *s, const struct call *recorded)

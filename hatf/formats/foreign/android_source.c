@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * android_source.c - traces of Android's record_allocs and memory_replay into
- * records (FORMATS "android")
+ * android_source.c - convert traces of Android's record_allocs and
+ * memory_replay to records (FORMATS "android")
  *
  *	186: malloc 0xb6038060 20 1000 1020
  *	186: calloc 0xb609f080 32 4 ...
@@ -100,8 +100,8 @@ take_operation(struct textio_cell *line, enum operation *operation_ret)
 }
 
 /*
- * Parse the times at which the call began and ended, and store the end time.  A
- * line "thread_done" has only the end time.
+ * If the line has times, parse the times at which the call began and ended, and
+ * store the end time.  A line "thread_done" has only the end time.
  */
 static bool
 take_time(struct android *a, struct textio_cell line, struct hatf_record *rec)
@@ -201,8 +201,9 @@ parse_line(struct source *s, struct textio_cell line, struct hatf_record *rec,
 }
 
 /*
- * Store the alignment and the zeroing as attributes, because HATF records have
- * no fields for them.  Return false if memory runs out.
+ * Store the alignment of a memalign or the zeroing of a calloc as an attribute,
+ * because HATF records have no fields for them.  Return false if memory runs
+ * out.
  */
 static bool
 add_attributes(struct android *a, struct hatf_record *rec)
@@ -228,7 +229,10 @@ add_attributes(struct android *a, struct hatf_record *rec)
 	return true;
 }
 
-/* Add the record of a line to the batch.  Return false if memory runs out. */
+/*
+ * Add the record of a line to the batch, and the records that a realloc
+ * announces.  Return false if memory runs out.
+ */
 static bool
 add_call(struct android *a, struct hatf_record *line)
 {
@@ -249,8 +253,9 @@ add_call(struct android *a, struct hatf_record *line)
 }
 
 /*
- * Put the unit of time into the header.  The first call shows whether the trace
- * has times.
+ * Call this after each line.  After the first line of the trace, put the unit
+ * of time into the header, because this line shows whether the trace has times.
+ * After later lines, do nothing.
  */
 static bool
 put_unit(struct source *s)

@@ -99,8 +99,8 @@ const char *gperftools_decode(struct gperftools_thread *t, const uint8_t *end,
 			      bool *is_event_ret);
 
 /*
- * A min-heap of the threads that have a decoded event, ordered by time, then by
- * id.
+ * A min-heap of the runnable threads (those that have a decoded event and are
+ * not blocked), ordered by time, then by id.
  */
 struct gperftools_queue {
 	struct gperftools_thread **threads;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gperftools_source.c - malloc traces of alk/gperftools into records (FORMATS
- * "gperftools")
+ * gperftools_source.c - convert malloc traces of alk/gperftools to records
+ * (FORMATS "gperftools")
  *
  * Instead of an address, the gperftools recorder gives every block a token, a
  * number that it never reuses.  It writes the events of each thread in buffers
@@ -48,7 +48,7 @@
 #define BUFFER_MAX (256 * 1024)
 
 /*
- * When the buffers have this many bytes, blocked threads become runnable
+ * When the buffers have more bytes than this, blocked threads become runnable
  * although there was no barrier.  Real traces have a barrier every few
  * milliseconds.
  */
@@ -358,7 +358,7 @@ forget_thread(struct gperftools *g, struct gperftools_thread *t)
 
 /*
  * Replace the current event of 't', the first runnable thread, by its next
- * event.
+ * event; if there is none, remove 't' from the queue.
  */
 static void
 advance(struct source *s, struct gperftools_thread *t)
@@ -404,8 +404,9 @@ merge_one(struct source *s)
 }
 
 /*
- * Merge the buffered events into the batch.  Return true if all are merged,
- * false if the batch is full or the source has stopped.
+ * Merge buffered events into the batch.  Return true if no thread is runnable
+ * any more: the only events left are those of blocked threads, which wait for
+ * more buffers.  Return false if the batch is full or the source has stopped.
  */
 static bool
 merge_events(struct source *s)

@@ -8,10 +8,10 @@
  *
  * The paper shows these two kinds of line, but no file, and says that a tag
  * matches a Free with its Allocate.  The source therefore accepts any word as a
- * tag (a name for the block), ignores letter case, and skips blank lines and
- * comment lines.  The sink writes a realloc as a Free and then an Allocate.  If
- * it wrote the Allocate first, and the block stayed in place, two live blocks
- * would have the same tag, the address.
+ * tag (a name for the block), accepts "allocate" and "free" in any letter case,
+ * and skips blank lines and comment lines.  The sink writes a realloc as a Free
+ * and then an Allocate.  If it wrote the Allocate first, and the block stayed
+ * in place, two live blocks would have the same tag, the address.
  */
 #include "hatf/formats/common/calls.h"
 #include "hatf/formats/common/loss.h"
@@ -29,9 +29,12 @@
 /* ---------------------------------------------------------------- reading */
 
 struct hummingbird {
-	/* maps a tag to 'value', the number of the live block */
+	/*
+	 * maps the tag_address() of a tag to 'value', the number of the live
+	 * block
+	 */
 	struct u64_map tags;
-	uint64_t alloc_count; /* the last number given to an allocation */
+	uint64_t alloc_count; /* the last number given to a block */
 };
 
 static const char allocate_word[] = "allocate";
@@ -70,8 +73,8 @@ is_word(const struct textio_cell *word, const char *text)
 }
 
 /*
- * Parse a number.  Refuse leading zeros, so that "1" and "01" are two different
- * tags.
+ * Parse a number.  Refuse a decimal number with leading zeros, so that "1" and
+ * "01" are two different tags.
  */
 static bool
 is_number(const struct textio_cell *word, uint64_t *n_ret)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mptrace.h - HATF as mpatrol's mptrace writes it: common to source and sink
+ * mptrace.h - the text form of HATF that mpatrol's mptrace writes: what source
+ * and sink share
  *
  * FORMATS "mptrace".  Text in Meta-TF 1.2.  Each tag is the tag of HATF 1.0
  * plus 1:

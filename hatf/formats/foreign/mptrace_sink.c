@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mptrace_sink.c - records into HATF as mpatrol's mptrace writes it
+ * mptrace_sink.c - convert records to the text form of HATF that mpatrol's
+ * mptrace writes
  */
 #include "hatf/formats/foreign/mptrace.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mptrace_source.c - HATF as mpatrol's mptrace writes it, into records
+ * mptrace_source.c - convert to records the text form of HATF that mpatrol's
+ * mptrace writes
  *
  * For every realloc, even in place, mptrace writes the tag "realloc, alloc and
  * free".  It omits the alloc and free records that this tag announces.  The

@@ -6,9 +6,9 @@
 #include "hatf/formats/common/textio.h"
 
 /*
- * Return the position of the offset, such as "+1a", that mtrace() appends to a
- * function.  Return symbol.end if there is no offset, as in "operator-".
- * Thread-safe.
+ * Return the position of the offset, such as "+1a", that mtrace() appends to
+ * the name of a function.  Return symbol.end if there is no offset, as in
+ * "operator-".  Thread-safe.
  */
 uint8_t *mtrace_find_offset(struct textio_cell symbol);
 

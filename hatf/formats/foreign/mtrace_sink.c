@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mtrace_sink.c - records into a log for glibc's mtrace script (FORMATS
+ * mtrace_sink.c - convert records to a log for glibc's mtrace script (FORMATS
  * "mtrace")
  *
- * The script splits a line at blanks, so the sink replaces blanks in a caller
- * by '_'.  The script passes "OBJECT:[0xADDRESS]" to addr2line, which needs the
- * address within the object's file.  The script prints any other caller
- * unchanged.
+ * The script splits a line at blanks, so the sink replaces blanks and control
+ * characters in a caller by '_'.  The script passes "OBJECT:[0xADDRESS]" to
+ * addr2line, which needs the address within the object's file.  The script
+ * prints any other caller unchanged.
  *
  * Some function names look like an offset, an address or a line number, so the
  * source would misread them.  The sink encloses such names in parentheses or
@@ -26,7 +26,10 @@
  */
 #define NAME_MAX_NBYTES 4096
 
-/* The longest lines of one call, in bytes, without callers. */
+/*
+ * Upper bound of the length of a line, in bytes, without the names of its
+ * caller.
+ */
 #define LINES_NBYTES 120
 
 struct mtrace {
@@ -87,7 +90,7 @@ put_function(uint8_t *p, const char *function)
 	return p;
 }
 
-/* Write "OBJECT:(FUNCTION)[0xADDRESS]"; omit unknown parts. */
+/* Write "OBJECT:(FUNCTION)[0xADDRESS]"; omit an unknown object or function. */
 static uint8_t *
 put_code(uint8_t *p, const struct mtrace *m, const struct hatf_frame *frame)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mtrace_source.c - logs of glibc's mtrace() into records (FORMATS "mtrace")
+ * mtrace_source.c - convert logs of glibc's mtrace() to records (FORMATS
+ * "mtrace")
  *
  * 	= Start
  * 	@ ./app:(main+1a)[0x123f] + 0x37922a0 0xa
@@ -16,9 +17,9 @@
  *
  * glibc logs a malloc or realloc after the call, and a free before it.  If
  * there are several threads, the log may therefore show two allocations of an
- * address, although it was freed between them, and later one free too many.
- * The log does not show which lines were reordered.  The source passes the
- * lines on as they are; the event stage reports the violations.
+ * address, although a realloc freed the address between them, and later one
+ * free too many.  The log does not show which lines were reordered.  The source
+ * passes the lines on as they are; the event stage reports the violations.
  */
 #include "hatf/formats/foreign/mtrace.h"
 
@@ -162,8 +163,8 @@ take_address(struct textio_cell *where, struct hatf_frame *frame)
 }
 
 /*
- * Parse "FILE:LINE", the form in which the sink writes a frame that has no
- * address.
+ * Parse "FILE:LINE", the form in which the sink writes a frame that has a file
+ * but no address.
  */
 static bool
 take_line(struct textio_cell *where, struct hatf_frame *frame)
@@ -313,7 +314,10 @@ parse_line(struct source *s, struct textio_cell line, struct hatf_record *rec,
 	return take_caller(s, line);
 }
 
-/* Add the record of a line to the batch.  Return false if memory runs out. */
+/*
+ * Add the records of a line to the batch: stack definitions, the call, and what
+ * a realloc announces.  Return false if memory runs out.
+ */
 static bool
 add_call(struct mtrace *m, const struct hatf_record *line)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mtrc.h - mpatrol's tracing files: common to source and sink
+ * mtrc.h - mpatrol's tracing files: what source and sink share
  *
  * FORMATS "mtrc".  A file has a header, records that begin with a letter, and a
  * trailer.  Only the header depends on the machine that wrote the file, by its
@@ -38,7 +38,7 @@
  * Otherwise its low 7 bits are the index of the name in the name table, from 1.
  */
 #define MTRC_NAME_NEW	0x80 /* set if the name itself follows */
-#define MTRC_NAME_COUNT 128  /* number of different indices */
+#define MTRC_NAME_COUNT 128  /* entries of the name table; entry 0 is unused */
 
 /* Keys of the HATF header that let the sink reproduce the original file. */
 #define MTRC_KEY_VERSION "mtrc_version"

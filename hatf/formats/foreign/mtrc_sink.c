@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mtrc_sink.c - records into mpatrol's tracing files
+ * mtrc_sink.c - convert records to mpatrol's tracing files
  *
  * The index of a block is the number of its allocation; a realloc keeps the
- * index.  If mpatrol wrote the trace, comments give the indices that were
- * skipped.  The sink assigns names to entries of the name table as mpatrol
- * does, so it reproduces, byte for byte, a file that mpatrol wrote.
+ * index.  If mpatrol wrote the trace, a comment gives the index of each alloc
+ * that has another index.  The sink assigns names to entries of the name table
+ * as mpatrol does, so it reproduces, byte for byte, a file that mpatrol wrote.
  */
 #include "hatf/formats/foreign/mtrc.h"
 
@@ -51,13 +51,16 @@ struct cache {
 
 /* The place of a call: function, file and line. */
 struct site {
-	/* id of the stack; 0: the entry is unused or the place is unknown */
+	/*
+	 * id of the stack; 0: the entry is unused, or this is 'unknown' of
+	 * struct mtrc
+	 */
 	uint64_t stack;
 	const char *function, *file;
 	uint64_t line;
 	/*
-	 * The indices that the names last had in the tables.  Other names may
-	 * have these indices now.
+	 * The slots (indices of cache.names) that the names last had in the
+	 * tables.  Other names may be in these slots now.
 	 */
 	uint8_t function_slot, file_slot;
 };
@@ -85,8 +88,8 @@ put_number(uint8_t *p, uint64_t n)
 }
 
 /*
- * Return the index of a name.  A new name gets a free entry, or replaces the
- * name that was not used for the longest time, as in mpatrol.
+ * Return the slot of a name in cache->names.  A new name gets a free slot, or
+ * replaces the name that was not used for the longest time, as in mpatrol.
  */
 static uint8_t
 find_slot(struct cache *cache, const char *name, bool *is_new_ret)
@@ -109,8 +112,8 @@ find_slot(struct cache *cache, const char *name, bool *is_new_ret)
 }
 
 /*
- * Write a name.  '*slot' is the index that the name had last.  Use this index
- * if the name still has it.  Otherwise write the new index and update '*slot'.
+ * Write the index of a name, and the name itself if it is new.  '*slot' is the
+ * slot that the name had last.  If the name is no longer there, update '*slot'.
  */
 static uint8_t *
 put_name(struct sink *s, uint8_t *p, struct cache *cache, const char *name,
@@ -297,7 +300,10 @@ put_comment(struct sink *s, const struct hatf_record *rec)
 	return loss_note_stack(s, m->stacks, rec);
 }
 
-/* Write the alloc whose index a comment has set. */
+/*
+ * Write the record after a comment that choose_index() has accepted as reuse of
+ * an index.  If the record is an alloc, it gets this index.
+ */
 static enum hatf_status
 write_reused(struct sink *s, const struct hatf_record *rec)
 {
@@ -353,8 +359,9 @@ put_word(struct sink *s, uint64_t n, unsigned nbytes, bool big)
 }
 
 /*
- * Write the header.  If mpatrol wrote the trace, use the word size and byte
- * order of its machine, else 64 bits and little-endian.
+ * Write the header.  If mpatrol wrote the trace, use the version of its file,
+ * and the word size and byte order of its machine.  Otherwise use MTRC_VERSION,
+ * 64 bits and little-endian.
  */
 static void
 put_header(struct sink *s)

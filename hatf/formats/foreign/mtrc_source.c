@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mtrc_source.c - mpatrol's tracing files into records
+ * mtrc_source.c - convert mpatrol's tracing files to records
  *
- * A record names a block only by its allocation index, so the source maps the
- * indices of live blocks to their addresses.  A place of a call is a function,
- * a file and a line.  A program has a few thousand places; a cache of recent
- * places saves looking up their names.
+ * A free or realloc names its block only by the allocation index, so the source
+ * maps the indices of live blocks to their addresses.  A place of a call is a
+ * function, a file and a line.  A program has a few thousand places; a cache of
+ * recent places saves looking up their names.
  */
 #include "hatf/formats/foreign/mtrc.h"
 
@@ -530,10 +530,10 @@ struct header {
 
 /*
  * Decode the header: a word with the number 1, which shows the word size and
- * byte order, and the version, a 'long'.  The version is never 0, so a 1 of 32
- * bits with the version after it cannot look like a 1 of 64 bits.  If 'long' is
- * shorter than a word, the version fills only half of the second word, and the
- * first record begins after this half.
+ * byte order, and the version, a 'long'.  The version is never 0, so the number
+ * 1 in 32 bits, with the version after it, cannot look like the number 1 in 64
+ * bits.  If 'long' is shorter than a word, the version fills only half of the
+ * second word, and the first record begins after this half.
  */
 static bool
 get_header(const uint8_t *p, struct header *header_ret)

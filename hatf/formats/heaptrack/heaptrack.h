@@ -33,15 +33,19 @@ struct heaptrack {
 	struct batch batch;
 	struct hatf_stacks *stacks;
 	struct string_table names;
-	struct rows traces; /* rows of uint64_t: stack ids, by trace number */
+	struct rows traces; /* rows of uint64_t: stack ids; row 0 is trace 1 */
 	uint64_t version;
 	bool has_string_lengths; /* strings are preceded by their length */
 	uint64_t time;		 /* current time, in microseconds */
-	uint64_t last_time;	 /* time of the last record or comment */
+	/* time of the last record, or of the last comment with a time */
+	uint64_t last_time;
 	uint64_t page_nbytes;
 	bool is_raw, is_interpreted;
 	bool has_version;
-	/* New frames or stacks have no definition in the trace yet. */
+	/*
+	 * There are new frames or stacks that no comment of the trace defines
+	 * yet.
+	 */
 	bool has_definitions;
 	bool has_record;
 	/*
@@ -127,7 +131,7 @@ bool heaptrack_find_stack(const struct heaptrack *h, uint64_t trace,
 
 /*
  * Put a line into the header.  Do nothing if the header already has this line,
- * or if the source has read a record.
+ * or if the source has already made a record or comment.
  */
 void heaptrack_put_header(struct source *s, enum heaptrack_header what,
 			  const uint8_t *value, size_t nbytes);

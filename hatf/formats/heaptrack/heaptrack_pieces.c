@@ -4,7 +4,11 @@
  */
 #include "hatf/formats/heaptrack/heaptrack.h"
 
-/* Return how many bytes the tables take.  Do not count h->stacks. */
+/*
+ * Return how many bytes the tables take.  Do not count h->stacks, which
+ * source_may_keep() counts, nor the tables of objects, which have limits of
+ * their own.
+ */
 static uint64_t
 tables_nbytes(const struct heaptrack *h)
 {

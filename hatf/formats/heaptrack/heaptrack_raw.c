@@ -22,9 +22,10 @@ heaptrack_on_exe(struct source *s, struct heaptrack_fields f)
 }
 
 /*
- * Parse OFFSET SIZE, a piece (mapped range) of an object; the name and base of
- * the object are in 'piece'.  The trace does not say where in the object's file
- * a piece begins.  Assume that the distances between pieces are the same in the
+ * Parse OFFSET SIZE, a piece (mapped range) of an object, and add the piece to
+ * h->modules.  The name and base of the object are in 'piece'.  '*first' is the
+ * lowest OFFSET so far.  The trace does not say where in the object's file a
+ * piece begins.  Assume that the distances between pieces are the same in the
  * object's file as in memory, which is usually true.
  */
 static const char *

@@ -13,7 +13,7 @@
  * therefore written as one line 'i' (return address).  If a frame repeats, the
  * function is recursive, and the frame begins another 'i'.
  *
- * Memory is O(live blocks + distinct stacks and sizes).
+ * Memory is O(live blocks + stacks + distinct pairs of a stack and a size).
  */
 #include "hatf/codec/hatf_record.h"
 #include "hatf/containers/rows.h"
@@ -33,7 +33,7 @@ static const char version_line[] = "v 10400 3\n";
 /* Maximum number of kinds of blocks. */
 #define KIND_MAX ((uint32_t)1 << 28)
 
-/* Maximum number of frames in an 'i' line; compilers do not inline deeper. */
+/* Maximum number of frames in an 'i' line; compilers rarely inline deeper. */
 #define INLINED_MAX 64
 
 /* The longest suppression, in bytes, with its NUL. */
@@ -136,8 +136,9 @@ put_string(struct sink *s, const char *text, uint64_t *number_ret)
 
 /*
  * Store in 'numbers' the three numbers by which an 'i' line describes a frame:
- * the string numbers of its function and of its file, and its line number.
- * First write strings that are new.
+ * the string numbers of its function and of its file, and its line number.  If
+ * both names are unknown, "object+0xoffset" stands for the function.  First
+ * write strings that are new.
  */
 static bool
 put_place_strings(struct sink *s, uint64_t id, uint64_t *numbers,
@@ -167,8 +168,8 @@ put_place_strings(struct sink *s, uint64_t id, uint64_t *numbers,
 
 /*
  * Write the 'i' line of a return address with 'count' frames, innermost first.
- * The first loop writes all new strings, because no other line may interrupt
- * the 'i' line.
+ * Write all new strings before this line, because no other line may interrupt
+ * it.
  */
 static bool
 put_ip(struct sink *s, const uint64_t *frames, uint32_t count)
@@ -442,8 +443,8 @@ put_alloc(struct sink *s, const struct hatf_record *rec,
 }
 
 /*
- * Write a call.  Omit the free of an unknown block, because the file has no
- * kind for this block.
+ * Write a call.  Omit a failed call, and the free of an unknown block, because
+ * the file has no kind for this block.
  */
 static bool
 put_call(struct sink *s, const struct hatf_record *rec,
@@ -485,8 +486,8 @@ put_destruction(struct sink *s, const struct hatf_record *rec)
 }
 
 /*
- * If the source made this comment from a line (S, R, or a time), write that
- * line again.
+ * If this is a comment that heaptrack_source.c makes from a line 'S', 'R' or
+ * 'c', write that line again.
  */
 static void
 put_note(struct sink *s, const struct hatf_record *rec)
@@ -584,7 +585,7 @@ find_number(const struct sink *s, const char *key)
 	return n;
 }
 
-/* Does a header line have this value? */
+/* Does the header line with this key have this value? */
 static bool
 header_is(const struct sink *s, const char *key, const char *value)
 {

@@ -8,8 +8,9 @@
  * 	+ 18 4 55a3d7bad530		size, stack, address
  * 	- 55a3d7bad530
  *
- * An interpreted file has names instead of addresses.  It does not say which
- * block a call concerns, but only its kind (size and stack):
+ * An interpreted file has names for the addresses of calls.  From version 1 of
+ * the format on, it does not say which block a call concerns, but only the
+ * block's kind (size and stack):
  *
  * 	i 7fed81f52b9f 1 2 3 1a	in object 1, function 2, file 3, line 26
  * 	t 1 0				stack: its 'i', parent stack
@@ -40,9 +41,9 @@
 #define TIME_US 1000
 
 /*
- * The source makes an address for an interpreted file from two numbers, both
- * from 1: the number of the kind, from bit KIND_SHIFT on, and the number of the
- * block, from bit BLOCK_SHIFT on.
+ * The source makes an address for an interpreted file from two numbers: the
+ * number of the kind, from bit KIND_SHIFT on, and the number of the block, from
+ * bit BLOCK_SHIFT on.  Kinds and blocks are numbered from 1.
  */
 #define KIND_SHIFT  36
 #define BLOCK_SHIFT 4
@@ -87,7 +88,7 @@ on_string(struct source *s, struct heaptrack_fields f)
 	return NULL;
 }
 
-/* Parse the number of a string and return its text; NULL for 0. */
+/* Parse the number of a string, and store its text; NULL for 0. */
 static bool
 take_text(const struct heaptrack *h, struct heaptrack_fields *f,
 	  const char **text_ret)
@@ -220,8 +221,8 @@ on_version(struct source *s, struct heaptrack_fields f)
 	uint64_t program;
 
 	/*
-	 * Refuse a second file that was appended to the first, because its
-	 * numbers begin at 1 again.
+	 * Refuse a second file that was appended to the first, because it
+	 * numbers its stacks and strings from 1 again.
 	 */
 	if (h->has_version || !heaptrack_take_number(&f, &program))
 		return "version";
@@ -329,7 +330,8 @@ on_suppression(struct source *s, struct heaptrack_fields f)
 }
 
 /*
- * If the file ends later than the last record, add a comment with the end time.
+ * If the file ends later than the last record or comment, add a comment with
+ * the end time.
  */
 static void
 add_end_time(struct source *s)
@@ -511,7 +513,7 @@ struct line_kind {
 	const char *(*take)(struct source *s, struct heaptrack_fields f);
 };
 
-/* The kinds of lines, the most frequent first. */
+/* The kinds of lines; the two most frequent come first. */
 static const struct line_kind line_kinds[] = {
 	{ '-', BOTH, on_free },
 	{ '+', BOTH, on_alloc },

@@ -41,8 +41,8 @@ enum memtrace_event {
 #define MEMTRACE_SHORT_MAX 16
 
 /*
- * The part of the OCaml memory in which a block is allocated.  In records it is
- * the heap.
+ * The part of OCaml's memory in which a block is allocated.  The number of this
+ * part is the field 'heap' of a HATF record.
  */
 enum memtrace_area {
 	MEMTRACE_MINOR = 0,
@@ -51,8 +51,8 @@ enum memtrace_area {
 };
 
 /*
- * The number of names in a move-to-front table, and the code for a name that is
- * not in the table.
+ * Maximum number of names in a move-to-front table.  This number is also the
+ * code for a name that is not in the table.
  */
 #define MEMTRACE_TABLE_COUNT 31
 
@@ -65,8 +65,9 @@ enum {
 
 /*
  * A frame in a backtrace is the number of a cache bucket and one of these tags.
- * A hit gives the number of further predicted frames.  After MEMTRACE_MISS
- * comes the location code of the frame.
+ * A tag for a hit says how many predicted frames follow: none, one, or the
+ * number in the next byte.  After MEMTRACE_MISS comes the location code of the
+ * frame.
  */
 #define MEMTRACE_BUCKET_COUNT 16384
 enum {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The longest event, in bytes, without its stack. */
+/* No event is longer than this, in bytes, without its stack. */
 #define EVENT_MAX 50
 
 /*
@@ -19,7 +19,7 @@
  */
 #define SPAN_MAX 30000000
 
-/* The longest name in a location, in bytes; longer names are truncated. */
+/* The longest string in a packet, in bytes; longer strings are truncated. */
 #define NAME_MAX_NBYTES 1000
 
 /*
@@ -45,10 +45,10 @@
 #define CONTENT_MAX (MEMTRACE_PACKET_MAX - MEMTRACE_HEADER_DOMAIN_NBYTES)
 
 /*
- * A domain reserves object ids in chunks of 10000, unless the program sets
- * another size.  The ids of a packet must be in one chunk.  The encoder does
- * not know where chunks begin.  It therefore keeps packets short: a packet has
- * at most this many allocations.
+ * From version 3 on, a domain reserves object ids in chunks of 10000, unless
+ * the program sets another size.  The ids of a packet must be in one chunk.
+ * The encoder does not know where chunks begin.  It therefore keeps packets
+ * short: a packet of version 3 has at most this many allocations.
  */
 #define DOMAIN_ALLOCS_MAX 32
 
@@ -244,6 +244,7 @@ is_place(const struct memtrace_packets *w, const struct hatf_frame *f)
 
 /*
  * Add the location of a code: the places (function, file, line) of its frames.
+ * Stop at the first frame that has no place, or whose place might not fit.
  */
 static void
 put_location(struct memtrace_packets *w, uint64_t code, const uint64_t *frames,
@@ -336,8 +337,9 @@ address_of(const struct memtrace_packets *w, uint64_t frame)
 
 /*
  * Return how many of the first frames share one code: those that have the same
- * address, up to a frame that repeats (a recursive call).  Store this address
- * in '*address_ret'; 0 if the trace has no codes.
+ * address, up to a frame that repeats (a recursive call), and at most
+ * PLACES_MAX.  Store this address in '*address_ret'; 0 if the address is
+ * unknown, or if the trace has no codes.
  */
 static size_t
 count_places(const struct memtrace_packets *w, const uint64_t *frames,

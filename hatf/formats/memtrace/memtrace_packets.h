@@ -23,7 +23,7 @@
 #include "hatf/formats/common/format.h"
 #include "hatf/formats/memtrace/memtrace.h"
 
-/* The largest packet, in bytes, because readers have a buffer of 32 KiB. */
+/* The largest packet, in bytes; a reader's buffer has the same size. */
 #define MEMTRACE_PACKET_MAX 32768
 
 /*
@@ -109,9 +109,10 @@ void memtrace_put_info(struct memtrace_packets *p,
 
 /*
  * Add an event.  Times are in microseconds since 1970 and must not decrease.
- * 'domain' must be 0 before version 3.  'id' is the number of the object;
- * UINT64_MAX stands for the next number.  '*id_ret' is set to the object's
- * number.
+ * Before version 3, 'domain' is ignored.  'id' is the number of the object.
+ * memtrace_put_alloc() also accepts UINT64_MAX, which stands for the next
+ * number; it sets '*id_ret' to the object's number.  memtrace_put_promote()
+ * omits the event if the object is not allocated yet.
  */
 bool memtrace_put_alloc(struct memtrace_packets *p, uint64_t time,
 			uint64_t domain, uint64_t id,

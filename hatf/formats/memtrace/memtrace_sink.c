@@ -26,8 +26,9 @@
 #define PROMOTE_KIND "HATF promote\n"
 
 /*
- * The highest object id and time that the sink writes.  Both fit OCaml's signed
- * integers of 63 bits.
+ * The highest object id that the sink takes from an address, and the highest
+ * time since the start of the trace.  Both fit OCaml's signed integers of 63
+ * bits.
  */
 #define ID_MAX	 (((uint64_t)1 << 61) - 1)
 #define TIME_MAX (((uint64_t)1 << 62) - 1)
@@ -80,7 +81,7 @@ find_time(struct memtrace *m, uint64_t record_time)
 
 /*
  * Return how many samples to write for a block.  In a trace that is not a trace
- * of samples, write one sample per word.
+ * of samples, write one sample per word, and at least one.
  */
 static uint64_t
 sample_count(const struct memtrace *m, const struct hatf_record *rec,

@@ -52,7 +52,8 @@ struct memtrace {
 	uint64_t begin;
 	uint64_t pid;
 	uint64_t word_nbytes;
-	uint64_t time; /* time of the last record */
+	/* latest time of an event so far, in microseconds since 'begin' */
+	uint64_t time;
 	/*
 	 * Domains reserve object ids in chunks; the trace does not say how
 	 * large the chunks are.  Each chunk begins at a multiple of the size,
@@ -155,9 +156,9 @@ common_divisor(uint64_t a, uint64_t b)
 
 /*
  * May the object ids of the packet follow those of its domain's last packet?
- * They may follow directly.  If the last chunk is used up, they may be in
- * another chunk.  The check detects packets that are repeated, reordered or
- * missing.
+ * They may follow directly.  From version 3 on, they may also begin another
+ * chunk, if the last chunk is used up.  The check detects packets that are
+ * repeated, reordered or missing.
  */
 static bool
 is_next(struct memtrace *m)

@@ -387,7 +387,7 @@ memtrace_take_stack(struct memtrace_stacks *m, struct memtrace_domain *d,
 {
 	/*
 	 * If the last stack was truncated, the common part is missing, so
-	 * update only the cache.
+	 * update only the cache, and keep the last stack.
 	 */
 	const bool is_truncated = common > d->levels.count;
 	enum hatf_status status = HATF_OK;

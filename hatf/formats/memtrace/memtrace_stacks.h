@@ -19,7 +19,7 @@
 #include "hatf/formats/common/format.h"
 #include "hatf/formats/memtrace/memtrace.h"
 
-/* Maximum number of domains that OCaml allows by default. */
+/* Maximum number of domains in a trace; OCaml's default limit is the same. */
 #define MEMTRACE_DOMAIN_MAX 128
 
 /*
@@ -131,9 +131,10 @@ bool memtrace_cache_matches(const struct memtrace_domain *d, uint64_t bucket,
 /*
  * Decode a backtrace.  It has the first 'common' codes of the domain's last
  * stack, then 'count' codes of the event, each followed by the codes that the
- * cache predicts.  The backtrace becomes the last stack.  Errors:
- * HATF_BAD_FIELD, also for a code without a location; HATF_LIMIT;
- * HATF_NO_MEMORY.
+ * cache predicts.  The backtrace becomes the last stack.  Exception: if the
+ * last stack has fewer than 'common' codes, it was truncated; update only the
+ * cache.  Errors: HATF_BAD_FIELD, also for a code without a location;
+ * HATF_LIMIT; HATF_NO_MEMORY.
  */
 enum hatf_status memtrace_take_stack(struct memtrace_stacks *m,
 				     struct memtrace_domain *d,

@@ -84,7 +84,7 @@ find(struct event_dtds *d, const char *name, size_t nbytes)
 	return NULL;
 }
 
-/* Can this be a name in a DTD?  print_record() writes the name into one. */
+/* Can this be a name in a DTD?  print_record() writes the name into a DTD. */
 static bool
 is_identifier(const char *s)
 {
@@ -266,7 +266,7 @@ print_record(FILE *f, const struct schema_record *r, const char *dtd,
 
 /*
  * Does an earlier section have a record of this name?  If so, print_records()
- * prints only that record.
+ * skips the later record.
  */
 static bool
 is_repeated_record(const struct schema *s, uint32_t section, const char *name)
@@ -277,7 +277,10 @@ is_repeated_record(const struct schema *s, uint32_t section, const char *name)
 	return false;
 }
 
-/* Print the records of a DTD of the program. */
+/*
+ * Print the data records of a DTD of the program.  Skip a record whose name an
+ * earlier section has, and records beyond the limits.
+ */
 static void
 print_records(FILE *f, const struct schema *s, const char *dtd, unsigned *tag)
 {

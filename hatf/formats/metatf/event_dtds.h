@@ -5,9 +5,10 @@
  *
  * A trace contains the DTDs of the program's events in comments (FORMAT "Events
  * of the program").  This module collects them and adds their records to the
- * DTD of the Meta-TF trace, as event_text.h describes.  Each field is stored as
- * a number of at least 1 byte or as bytes; all other properties that the
- * program's DTD gives the field are ignored.
+ * DTD of the Meta-TF trace, as event_text.h describes.  Each field keeps its
+ * width, but a number takes at least 1 byte.  A number that the program's DTD
+ * stores as 'baseOffset' or 'delta' gets the interpretation 'baseOffset 0'.
+ * Every other field gets the interpretation 'none'.
  *
  * The trace is untrusted, so the number and the size of DTDs are limited; the
  * events of a DTD beyond the limits stay comments.
@@ -21,15 +22,15 @@
 struct event_dtds;
 
 /*
- * Begin with the text of a DTD that has a section "heap", the base.  The text
- * must outlive the object.  Return NULL if there is no memory.
+ * Begin with a base, which is the text of a DTD that has a section "heap".  The
+ * text must outlive the object.  Return NULL if there is no memory.
  */
 struct event_dtds *event_dtds_open(const char *text);
 void event_dtds_close(struct event_dtds *d);
 
 /*
- * Take a comment.  If it contains a part of a DTD, keep that part.  Return
- * false if there is no memory.
+ * Take a comment.  If it contains the next part of a DTD within the limits,
+ * keep that part.  Return false if there is no memory.
  */
 bool event_dtds_note(struct event_dtds *d, const char *comment, size_t nbytes);
 

@@ -42,7 +42,8 @@ enum event_shape event_text_shape(const struct schema_record *r);
 
 /*
  * Write the comment of an event to 'buf'.  'r' is an event record.  Return the
- * length of the comment, or 0 if 'cap' bytes are not enough.
+ * length of the comment, or 0 if the comment is too long (for 'cap' bytes or
+ * for an internal buffer) or 'values' has too few values.
  */
 size_t event_text_comment(const struct schema_record *r,
 			  const struct mtf_value *values, size_t value_count,
@@ -74,7 +75,8 @@ bool event_text_head(const char *comment, size_t nbytes,
 
 /*
  * Make the values of the event record 'r' from the event in 'head'.  Return
- * false if the event's content does not match the fields of the record.
+ * false if the event's content does not begin with the fields of the record, or
+ * has more than EVENT_VALUES values.  Text after the fields is ignored.
  */
 bool event_text_values(const struct schema_record *r,
 		       const struct event_head *head, struct event_values *v);

@@ -37,9 +37,9 @@ enum metatf_role {
 #define METATF_ANY_REALLOC 0xfe
 
 /*
- * Only this many fields of a record can have a meaning in HATF.  A repeated
- * field has no meaning in HATF, and neither has any field after a repeated
- * field.
+ * Only the first fields of a record, at most this many, can have a meaning in
+ * HATF.  A repeated field has no meaning in HATF, and neither has any field
+ * after a repeated field.
  */
 #define METATF_FIELDS 32
 

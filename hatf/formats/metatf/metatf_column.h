@@ -34,8 +34,8 @@ struct metatf_column *metatf_column_open(struct mtf_writer *w,
 void metatf_column_close(struct metatf_column *c);
 
 /*
- * Choose the form of the next 'count' numbers, at most COLUMN_MOST.  Return
- * false if the writer has failed.
+ * Choose the form of the next 'count' numbers, at most COLUMN_MOST.  If the
+ * form changes, write the metadata.  Return false if the writer has failed.
  */
 bool metatf_column_place(struct metatf_column *c, const uint64_t *numbers,
 			 size_t count);

@@ -52,13 +52,17 @@ struct metatf_place {
 	const struct schema *schema;
 	/*
 	 * One for each section of the schema.  NULL: the section has no
-	 * numbers, or metadata cannot change the form of its numbers.
+	 * numbers, metadata cannot change the form of its numbers, or its tag
+	 * takes more than one byte.
 	 */
 	struct metatf_column **columns;
 	uint64_t numbers[COLUMN_MOST];
 };
 
-/* Open a column for each section of numbers whose form metadata can change. */
+/*
+ * Open a column for each section of numbers whose form metadata can change, and
+ * whose tag takes one byte.
+ */
 static bool
 open_columns(struct metatf_place *p, bool is_compressed)
 {
@@ -235,7 +239,8 @@ best_form(const struct field_figures *g)
 
 /*
  * Return the bytes that the batch takes in the present form of the field;
- * UINT64_MAX if the present form cannot store the batch.
+ * UINT64_MAX if the present form cannot store the batch, or is not a form that
+ * best_form() returns.
  */
 static uint64_t
 present_cost(const struct field_state *f, const struct field_figures *g)

@@ -6,7 +6,7 @@
  * record, the placer finds the form in which the batch takes the fewest bytes.
  * If all values are equal, this is the interpretation 'default'; otherwise it
  * is 'none' or 'delta', with 1, 2, 4 or 8 bytes.  The placer changes the form
- * of a field if the change saves more bytes than its metadata record takes.
+ * of a field if the change saves more bytes than one metadata record takes.
  * metatf_column.h places the numbers that fields take from another section.
  *
  * Memory is one batch.  Only one thread at a time may use a placer.

@@ -49,7 +49,10 @@ stop(struct sink *s)
 	return sink_fail(s, HATF_IO, "temporary file");
 }
 
-/* Find the record of the schema for each HATF tag. */
+/*
+ * Find the record of the schema for each HATF tag.  Return the section that has
+ * these records.
+ */
 static const struct schema_section *
 map_tags(struct metatf_sink *m)
 {
@@ -225,7 +228,8 @@ event_record(const struct metatf_sink *m)
 /*
  * Write a comment as an event record, if it is an event and a reader would make
  * the same comment from this record.  '*is_written_ret' tells whether the
- * comment became a record.  Return false on failure.
+ * comment became a record.  If the comment has a part of a DTD, keep that part
+ * for later events.  Return false on failure.
  */
 static bool
 write_event(struct metatf_sink *m, const struct hatf_record *rec,

@@ -82,7 +82,7 @@ void address_stream_fini(struct address_stream *a);
 /* The addresses of one group, which are collected and then written. */
 struct address_stream_writer {
 	size_t count;
-	uint64_t base;	  /* the base of the last group that was written */
+	uint64_t base;	  /* the base that was last chosen, for any group */
 	uint64_t *values; /* room for ADDRESS_STREAM_MAX addresses */
 	uint32_t *numbers;
 	uint64_t *table;

@@ -3,8 +3,8 @@
  * address_stream_write.c - write address streams, see address_stream.h
  *
  * Addresses are numbered in the order of their first use.  Which of the two
- * forms of numbers compresses better depends on the program, so the writer
- * tries both on a sample of the group.
+ * forms of numbers compresses better depends on the program, so a writer that
+ * compresses tries both on a sample of the group.
  */
 #include "hatf/formats/ours/address_stream.h"
 
@@ -25,8 +25,9 @@ _Static_assert(PIECE_NBYTES <= GROUP_PIECE_MAX,
 	       "readers refuse a longer piece");
 
 /*
- * How many numbers the sample contains.  A longer sample would not help,
- * because deflate finds repetition only up to about this distance.
+ * Maximum count of numbers in the sample.  A longer sample would not help,
+ * because deflate finds repetition only within 32 KiB, and numbers of 2 bytes
+ * fill 32 KiB with this count.
  */
 #define SAMPLE 16384
 
@@ -100,7 +101,10 @@ put_numbers(const uint32_t *numbers, size_t count, unsigned width,
 	return count * width;
 }
 
-/* Return the form with which a sample of the numbers compresses better. */
+/*
+ * Return the form with which a sample of the numbers compresses better.
+ * Without compression, return ADDRESS_STREAM_PLANES.
+ */
 static enum address_stream_form
 choose_form(struct address_stream_writer *l, const struct sink *s,
 	    struct gzip_members *pack, unsigned width)

@@ -154,8 +154,8 @@ take_row(struct source *s, struct hatf_record *rec, size_t *want_ret)
 }
 
 /*
- * Decode rows of the section.  The window must have at least one whole row.
- * '*want_ret' is how many bytes the window must have for the next call.
+ * Decode rows of the section, as far as the window has whole rows.  Return how
+ * many.  The next row needs at least '*want_ret' bytes in the window.
  */
 static size_t
 take(struct source *s, struct hatf_record *records, size_t max,

@@ -13,7 +13,10 @@
 
 #include "hatf/hatf.h"
 
-/* The columns, in the order in which the numbers of a record follow its tag. */
+/*
+ * The columns, in the order of a row of Simple Binary.  (A HATF record has
+ * another order: FORMAT "Records".)
+ */
 enum column {
 	/* Size of a block; for a comment, the length of its text. */
 	COLUMN_SIZE = 0,

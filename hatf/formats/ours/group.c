@@ -102,7 +102,10 @@ copy(struct source *s, uint8_t *to, size_t nbytes)
 	return true;
 }
 
-/* Make '*buf' at least 'nbytes' long; its contents are lost. */
+/*
+ * Make '*buf' at least 'nbytes' long.  Its contents may be lost.  Return false
+ * after an error.
+ */
 static bool
 reserve(struct source *s, uint8_t **buf, size_t *cap, size_t nbytes)
 {
@@ -120,7 +123,8 @@ read_packed(struct source *s, struct group *g, struct piece *piece,
 {
 	/*
 	 * The functions of inflate.h read the header and the trailer of a
-	 * member without checking its length, so refuse a shorter member.
+	 * member without checking the member's length.  Refuse a member that is
+	 * shorter than header and trailer together.
 	 */
 	const size_t header_nbytes = INFLATE_HEADER_NBYTES + 8;
 

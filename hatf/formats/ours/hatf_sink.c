@@ -3,10 +3,11 @@
  * hatf_sink.c - write records as HATF
  *
  * The current trace block is in a buffer.  When the buffer has BLOCK_NBYTES,
- * the sink ends the trace block, compresses it as one gzip member and writes
- * it.  A bare trace has no block comments and no trailer.  With the encoder's
- * default planner, the sink does not repeat the metadata of a bare trace after
- * a write, so each write is just the next part of the stream.
+ * the sink ends the trace block and writes it, in a compressed trace as one
+ * gzip member.  A bare trace has no header, no block comments and no trailer.
+ * With the encoder's default planner, the sink does not repeat the metadata of
+ * a bare trace after a write, so each write is just the next part of the
+ * stream.
  *
  * Any other planner considers a whole trace block at once.  It decides where
  * trace blocks end, and each trace block has all of its metadata, also in a
@@ -64,6 +65,7 @@ flush_span(struct hatf *h)
 
 /*
  * Write the buffer to the file, as one gzip member if the trace is compressed.
+ * This ends the trace block, except in a bare trace with the default planner.
  */
 static enum hatf_status
 flush(struct sink *s)
@@ -216,8 +218,8 @@ allocate(struct sink *s)
 		encoder_use_column(&h->encoder, h->column);
 	}
 	/*
-	 * Add checksums only to an uncompressed trace.  In a compressed trace,
-	 * each gzip member already has one.
+	 * In a compressed trace, each gzip member already has a checksum.  To a
+	 * bare trace, the encoder adds no comments, and thus no checksums.
 	 */
 	h->encoder.has_sums = s->options.plain && !s->options.bare;
 	if (s->options.plain)

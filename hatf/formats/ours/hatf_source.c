@@ -107,8 +107,9 @@ restart_sum(struct hatf_in *in, const uint8_t *start)
 
 /*
  * If the comment has a checksum, compare it with the checksum of the bytes
- * before its digits.  If the comment begins a trace block, restart the
- * checksum.  Return false if a checksum is wrong or missing.
+ * before its digits.  If the comment begins a trace block other than the first,
+ * restart the checksum.  Return false if the comment's checksum is wrong, or if
+ * a sum comment has none.
  */
 static bool
 check_sum(struct source *s, const struct hatf_record *comment)
@@ -251,7 +252,7 @@ update_counts(struct source *s)
 
 /*
  * Read more into the window, as input_window_more() does.  Before that, add to
- * the checksum the bytes that will move.
+ * the checksum the decoded bytes, which input_window_more() will overwrite.
  */
 static bool
 read_on(struct source *s)
@@ -344,8 +345,9 @@ has_pair(const struct hatf_record *records, size_t n)
 
 /*
  * Is one of these records implausible so early in a trace?  A record is
- * implausible if it concerns no block, is a realloc whose addresses belong to
- * another tag (FORMAT "Realloc"), or ends a thread or heap.
+ * implausible if it is an alloc, free or realloc without an address, is a
+ * realloc whose addresses belong to another tag (FORMAT "Realloc"), or ends a
+ * thread or heap.
  */
 static bool
 has_misfit(const struct hatf_record *records, size_t n)
@@ -387,9 +389,10 @@ probe_further(struct source *s, struct decoder *trial, const uint8_t *next,
 
 /*
  * Decode the first records on trial.  Return NULL if they are HATF.  Also
- * return NULL if the trace is truncated after its first record, because
- * read_records() reports this later.  Else return the name of the invalid
- * field.  Afterwards, 'trial' has the position at which decoding ended.
+ * return NULL if the trace is truncated after its first record, or if its
+ * compressed data is damaged, because read_records() reports this later.  Else
+ * return the name of the invalid field.  Afterwards, 'trial' has the position
+ * at which decoding ended.
  */
 static const char *
 probe(struct source *s, struct decoder *trial)

@@ -4,8 +4,8 @@
  *
  * The source makes records in batches, field by field.  For each stream of the
  * group, a loop runs over the records of the batch, which stay in the
- * first-level cache.  A loop stops at the first record for which its stream is
- * invalid; the later loops end before this record.
+ * first-level cache.  If the stream is invalid for a record, the loop cuts the
+ * batch before this record, and the later loops do not set the record's fields.
  */
 #include "hatf/formats/ours/split.h"
 
@@ -63,8 +63,9 @@ cut(struct split *p, enum hatf_status status, const char *field, size_t n)
 }
 
 /*
- * Initialize the records with their tags.  '*has_comment_ret' says whether one
- * of them is a comment.
+ * Initialize the records with their tags.  Return the index of the first record
+ * whose tag is invalid; 'n' if there is none.  '*has_comment_ret' is false if
+ * no record is a comment.
  */
 static size_t
 take_tags(struct split *p, struct hatf_record *rec, size_t n,
@@ -243,7 +244,8 @@ begin_group(struct source *s)
 }
 
 /*
- * Have the records used all bytes of the group?  If not, the group is invalid.
+ * Have the records used all bytes of the stream SPLIT_BYTES?  If not, the group
+ * is invalid; stop with an error.
  */
 static bool
 end_group(struct source *s)

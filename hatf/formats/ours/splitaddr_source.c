@@ -79,7 +79,10 @@ set_addresses(struct source *s, struct hatf_record *rec, size_t n)
 	return good;
 }
 
-/* If the decoder stopped because of an error, stop reading. */
+/*
+ * If the decoder stopped because of an error, or if the piece ends inside a
+ * record, stop reading.
+ */
 static void
 check_stop(struct source *s)
 {
@@ -116,7 +119,8 @@ fail(struct source *s, const char *field)
 
 /*
  * Do the records use all addresses of the group, and does the group have as
- * many records as its header states?  If not, the group is invalid.
+ * many records as its header states?  If not, the group is invalid; stop with
+ * an error.
  */
 static bool
 end_group(struct source *s)

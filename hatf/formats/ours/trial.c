@@ -3,7 +3,8 @@
  * trial.c - see trial.h
  *
  * A technique leaves its result in the encoder and its buffer.  trial_flush()
- * resets both before the next technique, and keeps a copy of the best result.
+ * resets the encoder before the next technique, which then overwrites the
+ * buffer, and keeps a copy of the best result.
  */
 #include "hatf/formats/ours/trial.h"
 
@@ -14,7 +15,8 @@
 
 /*
  * The techniques to try.  Each of them gave the smallest result for some
- * program.  trial_flush() tries "online" last.
+ * program.  After these, trial_flush() tries "online", the recorder's
+ * placement.
  */
 static const char *const names[] = { "small-size", "optimum", "best", "naive" };
 #define TECHNIQUE_COUNT (sizeof(names) / sizeof(names[0]))
@@ -59,7 +61,10 @@ trial_free(struct trial *t)
 	free(t);
 }
 
-/* Write the records of the span, with the metadata of technique number 'n'. */
+/*
+ * Write the records of the span, with the metadata of technique number 'n'.
+ * Number TECHNIQUE_COUNT is "online".
+ */
 static void
 flush(struct trial *t, struct encoder *e, size_t n)
 {

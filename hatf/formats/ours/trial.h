@@ -23,8 +23,9 @@ struct trial;
 /*
  * Create a trial for an encoder.  The encoder's planner must be optimum_span()
  * with 'optimum', its buffer must have 'buf_nbytes' bytes, and 'squeeze' must
- * be the compressor of its trace blocks.  The caller keeps ownership of all
- * three.  Return NULL if there is no memory.
+ * be the compressor of its trace blocks.  The caller keeps ownership of
+ * 'optimum' and 'squeeze', which must outlive the trial.  Return NULL if there
+ * is no memory.
  */
 struct trial *trial_new(struct optimum *optimum, struct gzip_best *squeeze,
 			size_t buf_nbytes);

@@ -71,13 +71,14 @@ enum names {
 };
 
 /*
- * Maximum number of functions at one address; compilers do not inline deeper.
+ * Maximum number of functions at one address; compilers rarely inline deeper.
  */
 #define INLINED_MAX 64
 
 /*
- * The string table needs no limit of its own, because the limits on the names
- * of a trace also limit this table.
+ * The tables of strings, functions, mappings and locations need no limits of
+ * their own, because the limits on names, frames and stacks of a trace also
+ * limit these tables.
  */
 #define STRING_MAX	  UINT32_MAX
 #define STRING_NBYTES_MAX UINT64_MAX
@@ -142,8 +143,8 @@ number_of(struct pprof *p, struct string_table *names, const void *bytes,
 }
 
 /*
- * Return the index of a text in the string table.  Replace invalid UTF-8 by
- * '?'.
+ * Return the index of a text in the string table; 0 for NULL.  Replace invalid
+ * UTF-8 by '?', and truncate the text to PROFILE_NAME_MAX bytes.
  */
 static uint64_t
 string_of(struct pprof *p, const char *text)

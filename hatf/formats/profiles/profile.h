@@ -12,8 +12,8 @@
  * In a sampled trace, the sums count samples until profile_end() scales them to
  * estimates of blocks and bytes.
  *
- * Memory is O(live blocks + sites).  Only one thread at a time may use a
- * profile.
+ * Memory is O(live blocks + sites + stacks that the trace defines).  Only one
+ * thread at a time may use a profile.
  */
 #ifndef HATF_PROFILE_H
 #define HATF_PROFILE_H
@@ -111,7 +111,7 @@ struct profile {
 	uint64_t peak_count;  /* number of global peaks so far */
 	uint64_t peak_time;
 	uint64_t now;
-	/* The trace has times; if not, the unit of time is one call. */
+	/* use the times of the trace; if not, the unit of time is one call */
 	bool has_times;
 	bool keeps_site; /* a realloc keeps the site of its block */
 	struct sampling sampling;
@@ -129,9 +129,10 @@ struct profile {
 
 /*
  * Initialize a profile.  The header of 's' shows whether the trace is a trace
- * of samples.  If 'has_times' is false, the unit of time is one call.  If
- * 'keeps_site' is true, a realloc keeps the site of its block.  Errors:
- * HATF_NO_MEMORY.  Call profile_fini() whatever the result.
+ * of samples.  If 'has_times' is true, the profile uses the times of the trace;
+ * if not, the unit of time is one call.  If 'keeps_site' is true, a realloc
+ * keeps the site of its block.  Errors: HATF_NO_MEMORY.  Call profile_fini()
+ * whatever the result.
  */
 enum hatf_status profile_init(struct profile *p, const struct sink *s,
 			      bool has_times, bool keeps_site);
@@ -178,7 +179,8 @@ const char *profile_name(const struct profile *p,
 
 /*
  * Set '*offset_ret' to the frame's address in its object, as in the object's
- * symbol table.  Return false if the address is unknown.
+ * symbol table.  Return false if this address is unknown; '*offset_ret' is then
+ * not valid.
  */
 bool profile_offset(const struct profile *p, const struct hatf_frame *frame,
 		    uint64_t *offset_ret);

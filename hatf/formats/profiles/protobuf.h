@@ -3,7 +3,7 @@
  * protobuf.h - encode messages of protocol buffers
  *
  * The encoder is hand-written, because pprof's profiles need only varints and
- * length-prefixed bytes, which take sixty lines and one pass over the data.
+ * length-prefixed bytes, which take few lines and one pass over the data.
  * protobuf-c would add a library, which every user of libhatf would have to
  * link, and would add a compiler to the build.  It also needs the whole profile
  * in memory before it writes the first byte.  The messages are small, so one
@@ -21,8 +21,8 @@
 
 /*
  * A message that is being encoded; it is empty if all members are 0.  If memory
- * runs out, 'failed' is set, and nothing more is appended.  The owner frees
- * 'buf'.
+ * runs out, 'failed' is set, and the content of the message is not valid.  The
+ * owner frees 'buf'.
  */
 struct protobuf {
 	uint8_t *buf;

@@ -5,9 +5,9 @@
  * {"tag":"alloc","size":24,"address":"0x55d0c0","thread":0,"heap":0,"time":17}
  * {"tag":"comment","text":"phase 2"}
  *
- * The parser accepts only such objects, without nesting or escapes in keys.
- * The keys may be in any order, and blanks may be between any tokens.  The
- * parser can therefore work in place in the line, without allocating.
+ * The parser accepts only such objects, without nesting.  It can therefore work
+ * in place in the line, without allocating.  The keys may be in any order, and
+ * blanks may be between any tokens.
  */
 #include "hatf/formats/common/textio.h"
 

@@ -2,8 +2,9 @@
 /*
  * xml_plain.c - see xml_plain.h
  *
- * Each function parses one production of XML's grammar, or a subset of it.  A
- * function returns false if something else comes next; parsing then ends.
+ * Each function take_...() parses one production of XML's grammar, or a subset
+ * of it.  If something else comes next, the function reports this to its
+ * caller, and the fast path refuses the record.
  */
 #include "hatf/formats/text/xml_plain.h"
 
@@ -47,7 +48,10 @@ skip_blanks(struct xml_plain *p)
 		p->line_count += *p->next == '\n';
 }
 
-/* Is this byte valid text in any encoding that the document may have? */
+/*
+ * Is this byte valid text, and the same character, in every encoding that the
+ * document may have?
+ */
 static inline bool
 is_plain(uint8_t c)
 {

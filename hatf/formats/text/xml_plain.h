@@ -4,14 +4,15 @@
  *
  * Almost every document consists of plain records.  A plain record is an
  * element with its fields, in any order and layout.  It may have blanks and
- * comments between the fields, and character references and CDATA sections in
- * the text of the fields.  Everything else, valid or not, is left to a full XML
- * parser: processing instructions, bytes outside ASCII (whose encoding is
- * declared elsewhere), malformed or incomplete elements.
+ * comments between the fields, character references in the text of the fields,
+ * and CDATA sections in numbers.  Everything else, valid or not, is left to a
+ * full XML parser: most CDATA sections in attributes and comments, processing
+ * instructions, bytes outside ASCII (whose encoding is declared elsewhere),
+ * malformed or incomplete elements.
  *
- * Use the fast path only where the content of the root element can be, and only
- * if the document declares no default values of attributes.  Only one thread
- * may use a 'struct xml_plain'.
+ * Use the fast path only inside the root element and outside the records, and
+ * only if the document declares no default values of attributes.  Only one
+ * thread may use a 'struct xml_plain'.
  */
 #ifndef HATF_XML_PLAIN_H
 #define HATF_XML_PLAIN_H

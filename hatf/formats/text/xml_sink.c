@@ -47,7 +47,7 @@ xml_attribute_field(unsigned tag)
 		       : XML_FIELD_COUNT;
 }
 
-/* The longest record, in bytes, without the contents of its attributes. */
+/* No record is longer than this, in bytes, without its attributes' text. */
 #define RECORD_NBYTES 512
 
 #define PUT(p, literal) textio_put_bytes(p, literal, sizeof(literal) - 1)
@@ -145,8 +145,8 @@ plain_nbytes(const uint8_t *s, size_t nbytes)
 }
 
 /*
- * Put the text of a comment.  Write bytes that XML cannot contain as \xHH, as
- * in csv.
+ * Put the text of a comment.  As in csv, write as \xHH the backslash, bytes
+ * that XML cannot contain, and characters that control a terminal.
  */
 static void
 put_text(struct outfile *o, const uint8_t *s, size_t nbytes)

@@ -9,14 +9,15 @@
  * received any bytes after this tag.  A plain record is a complete element, so
  * expat need not see the record and can continue after the record.
  *
- * Everything else goes to expat, up to the end of a record, since the next
- * record may be plain again.  If the source finds no end of a record, the
- * source passes at least twice as many bytes each time, so that expat scans the
- * start of a long token only a few times.
+ * Everything else goes to expat in pieces.  A piece ends after a record, if
+ * possible, since the next record may be plain.  While no plain record comes,
+ * the minimum length of a piece doubles each time, up to PIECE_NBYTES, so that
+ * expat does not scan the start of a long token again after every few bytes.
  *
- * The memory of expat is bounded, whatever the file contains: the source
- * refuses a file that declares entities, has other elements than ours, or has a
- * token longer than TOKEN_NBYTES.
+ * The memory of expat does not grow with the number of records, because the
+ * source refuses a file that declares entities, has other elements than ours,
+ * or has a token longer than TOKEN_NBYTES.  Only declarations of attributes can
+ * make it grow.
  */
 #include "hatf/formats/text/xml_plain.h"
 
@@ -47,7 +48,8 @@
 
 /*
  * If there is no plain record between two pieces for expat, the second piece
- * has at least this many bytes, the third twice as many, and so on.
+ * has at least this many bytes, the third twice as many, and so on, up to
+ * PIECE_NBYTES.
  */
 #define STRIDE_NBYTES ((size_t)64)
 
@@ -55,7 +57,7 @@ struct xml {
 	struct batch batch;
 	struct source *source;
 	XML_Parser expat;
-	uint64_t skipped; /* number of bytes that expat has not seen */
+	uint64_t skipped; /* number of bytes that were parsed without expat */
 	uint64_t skipped_lines;
 	uint64_t fed; /* number of bytes that expat has seen */
 	/*
@@ -422,8 +424,10 @@ feed(struct source *s, size_t nbytes)
 }
 
 /*
- * Return how many bytes to pass to expat: up to the end of a record or, before
- * the root's start tag has been read, up to a '>'; at most PIECE_NBYTES.
+ * Return how many bytes to pass to expat, at most PIECE_NBYTES.  Take
+ * x->stride_nbytes bytes, and as many more as reach the next end tag of a
+ * record or, outside the root element, the next '>'.  If there is none, return
+ * the maximum.  Double x->stride_nbytes for the next call.
  */
 static size_t
 piece_nbytes(struct xml *x, const struct input_window *w)
@@ -471,8 +475,9 @@ advance(struct source *s, const struct xml_plain *p)
 }
 
 /*
- * Try to parse a plain record where the content of the root can be.  Return
- * false if the record is not plain.
+ * The source is at a place where the root element may have content.  Skip
+ * blanks and comments, and try to parse a plain record.  Return false if what
+ * comes next is not a complete plain record.
  */
 static bool
 take_plain(struct source *s)
@@ -507,7 +512,10 @@ end_file(struct source *s)
 	source_stop_at_end(s, !is_whole, "XML");
 }
 
-/* Parse a plain record, or pass a piece of the document to expat. */
+/*
+ * Parse a plain record, or pass a piece of the document to expat.  At the end
+ * of the file, finish the document.
+ */
 static void
 take_piece(struct source *s)
 {
@@ -582,8 +590,9 @@ begins(const uint8_t *p, size_t nbytes, const char *text)
 }
 
 /*
- * Return the position after the blanks, declaration and comments before the
- * root element; NULL if they do not end within the bytes.
+ * Return the position after the blanks, the comments and the XML declaration
+ * (or other "<?...?>") before the root element.  Return NULL if a comment or
+ * declaration does not end within the bytes.
  */
 static const uint8_t *
 skip_prolog(const uint8_t *p, const uint8_t *end)
@@ -608,8 +617,8 @@ skip_prolog(const uint8_t *p, const uint8_t *end)
 }
 
 /*
- * If these bytes end before the root element begins, accept them, because the
- * parser decides later.
+ * If the bytes begin with '<' but end before the root element begins, accept
+ * them, because the parser decides later.
  */
 bool
 xml_recognize(const uint8_t *bytes, size_t nbytes)

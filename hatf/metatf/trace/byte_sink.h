@@ -21,7 +21,7 @@ struct byte_sink {
 	uint64_t nbytes;	      /* bytes in the file */
 	size_t used;
 	uint8_t *buf;
-	int sys_errno; /* errno of the first failure, or 0 */
+	int sys_errno; /* errno of the first failed write, or 0 */
 };
 
 /*
@@ -31,7 +31,7 @@ struct byte_sink {
 bool byte_sink_init(struct byte_sink *s, bool is_compressed, int level);
 void byte_sink_fini(struct byte_sink *s);
 
-/* Slow path of byte_sink_put(). */
+/* Slow path of byte_sink_room(): empty the buffer. */
 void byte_sink_flush(struct byte_sink *s);
 
 void byte_sink_put(struct byte_sink *s, const uint8_t *bytes, size_t nbytes);

@@ -85,7 +85,11 @@ read_file(struct byte_source *s, uint8_t *to, size_t most)
 	return n > 0 ? (size_t)n : 0;
 }
 
-/* Decompress bytes.  Return 0 at the end and on failure. */
+/*
+ * Decompress up to 'most' bytes, and return how many; 0 at the end.  On
+ * failure, set 'has_failed', and return how many bytes were decompressed
+ * before.
+ */
 static size_t
 read_compressed(struct byte_source *s, uint8_t *to, size_t most)
 {

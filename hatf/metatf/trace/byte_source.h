@@ -50,7 +50,7 @@ bool byte_source_fill(struct byte_source *s, size_t nbytes);
 
 /*
  * Make 'nbytes' bytes available at 'next'.  Return false if fewer bytes are
- * left, or if 'has_failed' is set.
+ * left, or if reading them fails, which sets 'has_failed'.
  */
 static inline bool
 byte_source_need(struct byte_source *s, size_t nbytes)
@@ -65,7 +65,7 @@ byte_source_need(struct byte_source *s, size_t nbytes)
  */
 bool byte_source_drain(struct byte_source *s);
 
-/* Copy any number of bytes.  Return false if fewer are left. */
+/* Copy any number of bytes.  Return false if fewer are left, or on failure. */
 bool byte_source_copy(struct byte_source *s, uint8_t *to, size_t nbytes);
 
 #endif /* HATF_BYTE_SOURCE_H */

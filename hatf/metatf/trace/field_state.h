@@ -48,7 +48,7 @@ struct section_state {
 	/* index: first_field of the record, plus the position of the field */
 	struct field_state *fields;
 	uint64_t *previous; /* index: 'history' of a field */
-	/* Index: a history.  How many fields add to its previous value. */
+	/* keep_counts[h]: how many fields add to previous[h] */
 	uint32_t *keep_counts;
 	uint64_t version; /* starts at 1 and grows with each change */
 };
@@ -60,8 +60,9 @@ void section_state_fini(struct section_state *s);
 
 /*
  * Continue with another version of the section, which has more own records
- * after the old ones.  The old fields keep their state.  Return false if there
- * is no memory, or if the old records have other tags or fields; the state is
+ * after the old ones.  The fields of the old own records keep their state.  All
+ * other fields get the state that the DTD defines.  Return false if there is no
+ * memory, or if the old own records have other tags or fields; the state is
  * then unchanged.
  */
 bool section_state_extend(struct section_state *s,

@@ -44,7 +44,7 @@ struct mtf_reader {
 	 * length of the file; for an unpacked copy, the length of the original
 	 */
 	uint64_t packed_nbytes;
-	/* records, values and bytes read so far */
+	/* records, values, repetitions and bytes of strings read so far */
 	uint64_t item_count;
 	/* source of the bytes outside the sections that the header lists */
 	struct byte_source outer;
@@ -52,10 +52,13 @@ struct mtf_reader {
 	struct cursor *sections, *columns;
 	bool *is_column;
 	struct cursor *current;
-	/* A section has ended, so only another section can follow. */
+	/* A section has ended, so only comments and a section can follow. */
 	bool is_between;
 	uint64_t record_count;
-	/* Number of records in a row without bytes, see check_progress(). */
+	/*
+	 * How many records in a row of a plain section took neither bytes nor
+	 * numbers of another section.
+	 */
 	size_t empty_count;
 	/* The record being read. */
 	const struct schema_record *type;
@@ -75,8 +78,8 @@ struct mtf_reader {
 bool reader_no_memory(struct mtf_reader *r);
 
 /*
- * Count 'n' records, values or bytes.  Return false after recording an error if
- * they are too many for the length of the file.
+ * Add 'n' records, values or bytes to 'item_count'.  If the sum is too large
+ * for the length of the file, record an error and return false.
  */
 bool reader_count(struct mtf_reader *r, uint64_t n);
 
@@ -120,8 +123,8 @@ reader_read_stored(struct mtf_reader *r, struct byte_source *s, unsigned width,
 bool reader_add_value(struct mtf_reader *r, struct mtf_value value);
 
 /*
- * Set the pointers of the values.  Call this after all bytes are at their final
- * addresses.
+ * Set the pointers of the values that are bytes.  Call this after all bytes are
+ * at their final addresses.
  */
 void reader_fix_bytes(struct mtf_reader *r);
 
@@ -131,7 +134,7 @@ bool reader_read_fields(struct mtf_reader *r, struct cursor *c);
 /* Read and carry out a metadata record whose tag was read. */
 bool reader_read_metadata(struct mtf_reader *r, struct cursor *c);
 
-/* Read a tag and set r->type to its record. */
+/* Read a tag, unless the section is plain, and set r->type to the record. */
 bool reader_read_tag(struct mtf_reader *r, struct cursor *c);
 
 /* Begin to read a section.  If 'entry' is NULL, the bytes come from 'outer'. */
@@ -141,7 +144,10 @@ bool cursor_open(struct mtf_reader *r, struct cursor *c,
 
 void cursor_close(struct cursor *c);
 
-/* Are there no more bytes in a section? */
+/*
+ * Has the section of the cursor ended?  Return false if bytes are left, or if
+ * the source has failed.
+ */
 bool cursor_is_at_end(const struct cursor *c);
 
 #endif /* HATF_MTF_CURSOR_H */

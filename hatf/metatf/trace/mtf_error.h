@@ -13,7 +13,7 @@ struct mtf_error {
 	bool has_failed;
 	/* in the file, or in the section if the section is compressed */
 	uint64_t offset;
-	uint64_t record; /* number of records before the invalid one */
+	uint64_t record; /* number of data records before the error */
 	char text[200];
 };
 

@@ -7,7 +7,7 @@
  *	     4	1	class: 1, numbers of 4 bytes; 2, of 8 bytes
  *	     5	1	byte order: 1 little-endian, 2 big-endian
  *	     6	1	length of the DTD's name
- *	     7	1	1: each section is a gzip stream of its own; else 0
+ *	     7	1	1: each section listed below is a gzip stream; else 0
  *	     8	8	zeros
  *	    16	n	number of sections
  *		n	start of the records
@@ -49,14 +49,15 @@ enum mtf_byte_order {
 
 struct mtf_section_entry {
 	uint64_t number, start, nbytes;
-	bool is_cut; /* set when reading: the file ends inside this section */
+	bool is_cut; /* when reading: the file ends before the section does */
 };
 
 struct mtf_header {
 	enum mtf_class class;
 	enum mtf_byte_order byte_order;
 	bool is_compressed;
-	bool is_cut;	       /* the file ends before the end of a section */
+	/* the file ends before 'start', or before the end of a section */
+	bool is_cut;
 	uint64_t start;	       /* offset of the records */
 	uint64_t record_count; /* or MTF_UNFINISHED */
 	char dtd_name[256];
@@ -67,7 +68,8 @@ struct mtf_header {
 /*
  * Read a header from the first bytes of a file of 'file_nbytes' bytes.  If a
  * section would end after the end of the file, shorten it to the end of the
- * file, and set 'is_cut'.  Return false after setting '*err'.
+ * file, and set 'is_cut'.  If the header is invalid, set '*err' and return
+ * false.
  */
 bool mtf_header_read(struct mtf_header *h, const uint8_t *bytes, size_t nbytes,
 		     uint64_t file_nbytes, struct mtf_error *err);

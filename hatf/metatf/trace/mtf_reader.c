@@ -50,7 +50,10 @@ enter_section(struct mtf_reader *r, unsigned number)
 	return true;
 }
 
-/* Leave the section that has ended, and continue in the file after it. */
+/*
+ * Leave the current section, which the header lists, and continue in the file
+ * after the end of the section.
+ */
 static bool
 leave_section(struct mtf_reader *r)
 {
@@ -69,8 +72,9 @@ leave_section(struct mtf_reader *r)
 }
 
 /*
- * Must the reader leave the current section?  It must if the section has ended,
- * or if it is a column, which the reader reads through a cursor of 'columns'.
+ * Must the reader leave the current section?  It must if the header lists the
+ * section and the section has ended or is a column.  The reader reads a column
+ * through a cursor of 'columns'.
  */
 static bool
 is_over(const struct mtf_reader *r)
@@ -99,7 +103,10 @@ drain_columns(struct mtf_reader *r)
 	return true;
 }
 
-/* Finish reading after the last record. */
+/*
+ * Check after the last record that the trace is complete, and if not, record an
+ * error.  Always return false, because there is no further record.
+ */
 static bool
 finish(struct mtf_reader *r)
 {

@@ -26,7 +26,10 @@
  * length of its file allows (FORMATS "Limits").
  */
 #define MTF_TOO_MANY "too many values for the length of the file"
-/* The most records in a row that take no bytes, in a plain section. */
+/*
+ * The most records in a row of a plain section that take neither bytes nor
+ * numbers of another section.
+ */
 #define MTF_MAX_EMPTY ((size_t)1 << 16)
 
 /* The value of a field. */
@@ -67,7 +70,8 @@ char *mtf_read_dtd(int fd, const struct mtf_header *h, size_t *nbytes_ret,
 
 /*
  * Open a reader for 'fd' with its header and schema, all of which must outlive
- * the reader.  Return NULL if there is no memory.
+ * the reader.  Return NULL if there is no memory, or if the file now ends
+ * before its first record.
  */
 struct mtf_reader *mtf_reader_open(int fd, const struct mtf_header *h,
 				   const struct schema *schema);

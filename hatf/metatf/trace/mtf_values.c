@@ -70,7 +70,7 @@ reader_add_value(struct mtf_reader *r, struct mtf_value value)
 	return true;
 }
 
-/* Make room for 'nbytes' bytes. */
+/* Make room for 'nbytes' more bytes in r->bytes. */
 static bool
 grow_bytes(struct mtf_reader *r, uint64_t nbytes)
 {
@@ -285,7 +285,10 @@ plan_number(struct mtf_reader *r, struct cursor *c, const struct plan_op *op)
 	return true;
 }
 
-/* Read the fields of a record without repeated fields. */
+/*
+ * Read the fields of a record whose plan 'is_simple': no field is repeated, and
+ * no value must be checked.
+ */
 static bool
 read_by_plan(struct mtf_reader *r, struct cursor *c,
 	     const struct record_plan *p)

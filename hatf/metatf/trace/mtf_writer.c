@@ -28,7 +28,10 @@ mtf_writer_fail_io(struct mtf_writer *w, int sys_errno)
 
 /* -------------------------------------------------------------------- parts */
 
-/* Return the open part of a section, or NULL on failure. */
+/*
+ * Return the part of a section, after opening it if necessary.  Return NULL on
+ * failure, or if the writer has already failed.
+ */
 static struct part *
 part_of(struct mtf_writer *w, const struct schema_section *section)
 {
@@ -161,8 +164,10 @@ needed_width(uint64_t number)
 }
 
 /*
- * Write metadata so that a field can represent a number: interpretation none,
- * and a sufficient width.
+ * Write metadata so that a field can represent a number: the interpretation
+ * none, unless the field has none or sectionOffset, and a sufficient width if
+ * the present width is smaller.  Fail in a plain section, which has no
+ * metadata.
  */
 static bool
 widen(struct mtf_writer *w, uint32_t field, const struct field_state *f,
@@ -203,7 +208,10 @@ note_undo(struct mtf_writer *w, uint32_t history, uint64_t previous)
 	return true;
 }
 
-/* Can the column of a field represent this number? */
+/*
+ * Can the column of a field represent this number?  A column with tags always
+ * can, because the writer can widen its field.
+ */
 static bool
 fits_column(struct mtf_writer *w, const struct field_state *f, uint64_t number)
 {
@@ -245,7 +253,10 @@ prepare_number(struct mtf_writer *w, uint32_t field, uint64_t number)
 	return true;
 }
 
-/* Write metadata that sets the width of a field of bytes. */
+/*
+ * If a field of bytes does not have 'nbytes' bytes at present, write metadata
+ * that sets its width.  Fail in a plain section, which has no metadata.
+ */
 static bool
 prepare_bytes(struct mtf_writer *w, uint32_t field, uint64_t nbytes)
 {
@@ -407,7 +418,7 @@ prepare_field(struct mtf_writer *w, uint32_t idx)
 /*
  * Write the metadata that the record needs.  If a field is repeated, metadata
  * for a later value may make an earlier value need other metadata.  So repeat
- * until no value needs metadata.
+ * until no value needs metadata.  Give up after 10001 rounds.
  */
 static bool
 prepare(struct mtf_writer *w, const struct mtf_value *values)
@@ -459,8 +470,9 @@ mtf_writer_put(struct mtf_writer *w, const struct schema_section *section,
 }
 
 /*
- * Append a number to the column of a field.  A stride above 1 skips numbers, so
- * write any number for each of the skipped numbers.
+ * Append a number to the column of a field.  If the stride of the previous
+ * number makes readers skip elements, first append the number once for each of
+ * these elements.
  */
 static bool
 put_element(struct mtf_writer *w, const struct field_state *f, uint64_t number)

@@ -18,7 +18,7 @@
 struct mtf_writer_options {
 	enum mtf_class class;
 	enum mtf_byte_order byte_order;
-	bool is_compressed; /* each section is a gzip stream */
+	bool is_compressed; /* gzip each section, except the global one */
 	/* level of zlib, 1 to 9; any other number means 9 */
 	int level;
 	const char *dtd_name; /* at most 255 bytes */
@@ -38,9 +38,10 @@ struct mtf_writer *mtf_writer_open(int fd, const struct schema *schema,
 /*
  * Write a record of a section.  'values' are as mtf_reader_next() returns them;
  * the values of the tag, and of fields whose value the DTD gives, are ignored.
- * If a field cannot represent a number, the writer first writes metadata that
- * gives the field a larger width or the interpretation none.  Return false if
- * the values do not fit the record, or on failure.
+ * If a field cannot represent its value at present, the writer first writes
+ * metadata that gives the field another width, the interpretation none, or
+ * both.  In a plain section, which has no metadata, such a value is an error.
+ * Return false if the values do not fit the record, or on failure.
  */
 bool mtf_writer_put(struct mtf_writer *w, const struct schema_section *section,
 		    const struct schema_record *record,
@@ -49,7 +50,7 @@ bool mtf_writer_put(struct mtf_writer *w, const struct schema_section *section,
 /*
  * Write a metadata record, after which a field has another width (property 0)
  * or interpretation (property: its code).  Return false if the metadata is
- * illegal.
+ * illegal, or on failure.
  */
 bool mtf_writer_set(struct mtf_writer *w, const struct schema_section *section,
 		    const struct schema_record *record, uint32_t field,
@@ -61,11 +62,13 @@ bool mtf_writer_comment(struct mtf_writer *w,
 			size_t nbytes);
 
 /*
- * Continue with another schema.  It has the same sections, which may have more
- * own records after the old ones.  'dtd_text' replaces the text of the options.
- * The new schema and text must outlive the writer; the caller may free the old
- * ones.  Return false if there is no memory, or if sections, tags or fields of
- * the old schema have changed; the writer has then failed.
+ * Continue with another schema.  It must have the same sections, which may have
+ * more own records after the old ones.  'dtd_text' replaces the text of the
+ * options.  The new schema and text must outlive the writer; the caller may
+ * free the old ones.  Return false if there is no memory, if the number of
+ * sections or the width of tags has changed, or if a section in which the
+ * writer has begun has other tags or fields in its old own records.  The writer
+ * has then failed.
  */
 bool mtf_writer_extend(struct mtf_writer *w, const struct schema *schema,
 		       const char *dtd_text, size_t dtd_nbytes);

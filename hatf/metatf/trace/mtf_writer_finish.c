@@ -9,14 +9,14 @@
 #include <errno.h>
 #include <string.h>
 
-/* The parts of the file with their offsets. */
+/* The header, with the offset of each section, and the section of the DTD. */
 struct assembly {
 	struct mtf_header header;
 	struct byte_sink dtd;
 	bool has_dtd;
 };
 
-/* Put the text of the DTD into a section. */
+/* If the options have the text of a DTD, put it into a section. */
 static bool
 make_dtd(struct mtf_writer *w, struct assembly *a)
 {
@@ -32,7 +32,10 @@ make_dtd(struct mtf_writer *w, struct assembly *a)
 	       mtf_writer_fail_io(w, a->dtd.sys_errno);
 }
 
-/* Add a section of 'nbytes' bytes that starts at '*offset'. */
+/*
+ * Add an entry for a section of 'nbytes' bytes that starts at '*offset', and
+ * set '*offset' to its end.
+ */
 static void
 add_entry(struct mtf_header *h, unsigned number, uint64_t *offset,
 	  uint64_t nbytes)
@@ -45,7 +48,10 @@ add_entry(struct mtf_header *h, unsigned number, uint64_t *offset,
 	*offset += nbytes;
 }
 
-/* Make the header; compute the offset of each section. */
+/*
+ * Make the header; compute the offset of each section.  Return false if the
+ * trace is too long for class 1.
+ */
 static bool
 make_header(struct mtf_writer *w, struct assembly *a)
 {
@@ -82,7 +88,10 @@ make_header(struct mtf_writer *w, struct assembly *a)
 			"the trace exceeds 4 GiB, the limit of class 1");
 }
 
-/* Write the section record that announces a part, then the part. */
+/*
+ * Write a part if it is open, and before it the section record that announces
+ * it.  The global section needs no section record.  Return 0 or an errno.
+ */
 static int
 write_part(struct mtf_writer *w, uint32_t idx)
 {

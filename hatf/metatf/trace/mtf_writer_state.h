@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mtf_writer_state.h - what a writer of a Meta-TF trace knows
+ * mtf_writer_state.h - the state of a writer of a Meta-TF trace
  *
  * Only mtf_writer*.c include this header.
  */
