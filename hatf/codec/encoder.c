@@ -420,12 +420,13 @@ encoder_begin_run(struct encoder *e, uint64_t thread, uint64_t time,
 	run_ret->tail_nbytes = (size_t)(p - tail);
 	if (run_ret->tail_nbytes > sizeof(run_ret->tail))
 		return false;
-	memcpy(run_ret->tail, tail, sizeof(run_ret->tail));
+	memcpy(&run_ret->tail, tail, sizeof(run_ret->tail));
 	run_ret->next = e->buf + e->used;
 	run_ret->end = e->buf + e->at_once_max;
 	run_ret->size = f[HATF_FIELD_SIZE];
 	run_ret->address = f[HATF_FIELD_ADDRESS];
-	memset(run_ret->count, 0, sizeof(run_ret->count));
+	run_ret->count = 0;
+	run_ret->free_count = 0;
 	return true;
 }
 
@@ -433,8 +434,8 @@ void
 encoder_end_run(struct encoder *e, const struct encoder_run *run)
 {
 	e->used = (size_t)(run->next - e->buf);
-	for (unsigned tag = 0; tag <= HATF_FREE; tag++)
-		e->record_count[tag] += run->count[tag];
+	e->record_count[HATF_ALLOC] += run->count - run->free_count;
+	e->record_count[HATF_FREE] += run->free_count;
 }
 
 /*

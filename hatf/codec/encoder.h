@@ -237,9 +237,10 @@ struct encoder_run {
 	/* position in the buffer; each record must begin before 'end' */
 	uint8_t *next, *end;
 	struct layout_field size, address;
-	uint8_t tail[8]; /* the bytes of each record after its address */
+	/* The bytes of each record after its address, in memory order. */
+	uint64_t tail;
 	size_t tail_nbytes;
-	uint64_t count[2]; /* number of records of the run by tag */
+	uint64_t count, free_count; /* number of records; of frees */
 };
 
 /*
@@ -274,9 +275,10 @@ encoder_run_put(struct encoder_run *run, unsigned tag, uint64_t size,
 	put_be64(p, layout_raw(&run->address, address)
 			    << ((0u - 8 * run->address.nbytes) & 63));
 	p += run->address.nbytes;
-	memcpy(p, run->tail, sizeof(run->tail));
+	memcpy(p, &run->tail, sizeof(run->tail));
 	run->next = p + run->tail_nbytes;
-	run->count[tag]++;
+	run->count++;
+	run->free_count += tag;
 	return true;
 }
 
