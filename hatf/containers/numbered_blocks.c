@@ -24,6 +24,12 @@
 #define ENTRIES_MAX 6u
 
 /*
+ * No array is shortened while all arrays together have at most this many
+ * entries for each row.  There are as many rows as blocks at the peak.
+ */
+#define ENTRIES_MEAN 8u
+
+/*
  * The size of a huge page, and the minimum size of an array of rows that asks
  * for huge pages.
  */
@@ -262,14 +268,24 @@ class_of(unsigned shift)
 
 /* Give a page an empty array; false if there is no memory. */
 static bool
-get_numbers(struct slab *slab, struct numbered_page *page, unsigned shift)
+get_numbers(struct numbered_blocks *blocks, struct numbered_page *page,
+	    unsigned shift)
 {
-	page->numbers = slab_get(slab, class_of(shift));
+	page->numbers = slab_get(&blocks->slab, class_of(shift));
 	page->shift = (uint8_t)shift;
 	if (page->numbers == NULL)
 		return false;
 	memset(page->numbers, 0, length_of(shift) * sizeof(*page->numbers));
+	blocks->entry_count += length_of(shift);
 	return true;
+}
+
+/* Free the array of a page. */
+static void
+put_numbers(struct numbered_blocks *blocks, const struct numbered_page *page)
+{
+	slab_put(&blocks->slab, page->numbers, class_of(page->shift));
+	blocks->entry_count -= length_of(page->shift);
 }
 
 /*
@@ -282,7 +298,7 @@ change_shift(struct numbered_blocks *blocks, struct numbered_page *page,
 {
 	struct numbered_page changed = *page;
 
-	if (!get_numbers(&blocks->slab, &changed, shift))
+	if (!get_numbers(blocks, &changed, shift))
 		return;
 	for (size_t i = 0; i < length_of(page->shift); i++) {
 		uint32_t number = page->numbers[i];
@@ -296,7 +312,7 @@ change_shift(struct numbered_blocks *blocks, struct numbered_page *page,
 			number = next;
 		}
 	}
-	slab_put(&blocks->slab, page->numbers, class_of(page->shift));
+	put_numbers(blocks, page);
 	*page = changed;
 }
 
@@ -371,8 +387,7 @@ add_page(struct numbered_blocks *blocks, uint64_t address)
 {
 	struct numbered_page added = { .number = numbered_page_of(address) };
 
-	if (!make_room(blocks) ||
-	    !get_numbers(&blocks->slab, &added, SHIFT_MAX))
+	if (!make_room(blocks) || !get_numbers(blocks, &added, SHIFT_MAX))
 		return NULL;
 	blocks->hint = numbered_seek_home(blocks, added.number);
 	blocks->pages[blocks->hint] = added;
@@ -387,7 +402,7 @@ remove_page(struct numbered_blocks *blocks, struct numbered_page *page)
 	size_t hole = (size_t)(page - blocks->pages);
 	size_t slot = hole;
 
-	slab_put(&blocks->slab, page->numbers, class_of(page->shift));
+	put_numbers(blocks, page);
 	for (;;) {
 		slot = (slot + 1) & mask;
 		if (blocks->pages[slot].count == 0)
@@ -475,17 +490,28 @@ numbered_blocks_put(struct numbered_blocks *blocks, uint64_t address,
 
 /*
  * Call this after removing a block from 'page'.  If the page is empty, remove
- * the page.  If its array has 16 entries for each block, shorten the array to
- * four entries for each block.
+ * the page.  If its array has 16 entries or more for each block, shorten the
+ * array to four entries for each block, but only if the arrays of all pages
+ * together are too long: a page that has lost blocks often fills again.  The
+ * test takes time, so make it only when the count of blocks is a power of two.
  */
 static inline void
 shrink(struct numbered_blocks *blocks, struct numbered_page *page)
 {
-	if (page->count == 0)
+	unsigned shift = page->shift;
+
+	if (page->count == 0) {
 		remove_page(blocks, page);
-	else if (16u * page->count == length_of(page->shift) &&
-		 page->shift + 2 <= SHIFT_MAX)
-		change_shift(blocks, page, page->shift + 2u);
+		return;
+	}
+	if ((page->count & (page->count - 1u)) != 0 ||
+	    16u * page->count > length_of(shift) ||
+	    blocks->entry_count <= ENTRIES_MEAN * (size_t)blocks->row_count)
+		return;
+	while (shift < SHIFT_MAX && 4u * page->count < length_of(shift))
+		shift++;
+	if (shift != page->shift)
+		change_shift(blocks, page, shift);
 }
 
 bool

@@ -100,6 +100,7 @@ struct numbered_blocks {
 	struct numbered_page *pages; /* NULL if there are no pages */
 	unsigned page_shift; /* log2 of the number of slots in 'pages' */
 	size_t page_count;
+	size_t entry_count; /* sum of the lengths of all arrays 'numbers' */
 	/*
 	 * The slot where the next search for a page looks first.  Any value is
 	 * allowed.  If the page is in this slot, the search computes no hash.
