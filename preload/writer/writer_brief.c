@@ -56,11 +56,7 @@ write_trace(void *argument)
 	b->is_done = open_trace();
 	if (!b->is_done)
 		return 0;
-	/*
-	 * Count the writer's processor time from here on.  The time that this
-	 * thread used before belongs to the program.
-	 */
-	writer->segment.cpu_ns = sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	writer_begin_work();
 	writer->trace.is_brief = true;
 	header_complete();
 	writer_note_file();
@@ -69,6 +65,7 @@ write_trace(void *argument)
 	else
 		output_discard(o);
 	writer->trace.is_brief = false;
+	writer_end_work();
 	return 0;
 }
 

@@ -204,6 +204,7 @@ writer_take_up(void)
 
 	remaining_threads_init();
 	writer->is_limited = false;
+	writer_begin_work();
 	if (!have_trace())
 		return false;
 	writer->quiet_since_ns = sys_clock_ns(CLOCK_MONOTONIC);
@@ -282,12 +283,15 @@ must_stay(void)
 }
 
 /*
- * Call this when the thread is about to end.  Forget its descriptors, which the
- * kernel will close.
+ * Call this when the thread is about to end, and before it changes its
+ * presence: from then on, a thread of the program may make the next writer,
+ * which must not find the descriptors of this thread.  The kernel will close
+ * them.
  */
 static void
-forget_files(void)
+prepare_to_leave(void)
 {
+	writer_end_work();
 	output_forget(&writer->trace.output);
 	writer->has_left = !writer->is_dormant;
 	/*
@@ -328,14 +332,28 @@ have_bell(void)
 	return !writer->has_no_bell;
 }
 
+/* The thread stays, after prepare_to_leave(). */
+static void
+stay(int fd, int directory)
+{
+	writer->trace.output.fd = fd;
+	writer->trace.output.directory = directory;
+	writer->has_left = false;
+	writer_begin_work();
+	control_stop_listening();
+}
+
 bool
 writer_leave_if_idle(uint64_t now, uint32_t wake)
 {
+	const int fd = writer->trace.output.fd;
+	const int directory = writer->trace.output.directory;
 	uint32_t away = WAKE_AWAY;
 
 	if (!is_idle(now) || must_stay() || !can_reopen(!writer->is_dormant) ||
 	    !have_bell())
 		return false;
+	prepare_to_leave();
 	/* seq_cst, both: see wake_writer_if_here(). */
 	atomic_store_explicit(&writer->wake.presence, WAKE_AWAY,
 			      memory_order_seq_cst);
@@ -343,16 +361,14 @@ writer_leave_if_idle(uint64_t now, uint32_t wake)
 	 * If the word has changed, stay.  But if the exchange fails, a thread
 	 * of the program is about to make another writer, so leave.
 	 */
-	if (atomic_load_explicit(&writer->wake.word, memory_order_seq_cst) !=
-		    wake &&
-	    atomic_compare_exchange_strong_explicit(
+	if (atomic_load_explicit(&writer->wake.word, memory_order_seq_cst) ==
+		    wake ||
+	    !atomic_compare_exchange_strong_explicit(
 		    &writer->wake.presence, &away, WAKE_HERE,
-		    memory_order_seq_cst, memory_order_seq_cst)) {
-		control_stop_listening();
-		return false;
-	}
-	forget_files();
-	return true;
+		    memory_order_seq_cst, memory_order_seq_cst))
+		return true;
+	stay(fd, directory);
+	return false;
 }
 
 /*
@@ -395,7 +411,7 @@ writer_serve_departure(void)
 	departs = may_depart(asked == WRITER_DEPART_FOR_CALL);
 	if (departs) {
 		control_close();
-		forget_files();
+		prepare_to_leave();
 	}
 	/* release, both: pair with the acquire loads in await_departure(). */
 	if (departs)

@@ -112,6 +112,11 @@ struct writer {
 	_Atomic bool has_late_end;
 	struct narrate_trailer late_end;
 	uint64_t start_ns; /* approximate start time of the process */
+	/*
+	 * Processor time of the threads that have done the writer's work
+	 * before, and what the present one had used when it took the work over.
+	 */
+	uint64_t cpu_ns, cpu_start_ns;
 	/* Status of the process, as of wait(2), if only the writer is left. */
 	int exit_status;
 	/* The producer whose open realloc blocked the last round; or NULL. */
@@ -355,6 +360,14 @@ bool writer_is_waiting_inside(const struct order_producer *producer);
  * and the processor time of the calling thread.  The waits in '*end' must be 0.
  */
 void writer_sum_up(struct narrate_trailer *end);
+
+/*
+ * Call writer_begin_work() when the calling thread takes over the writer's
+ * work, and writer_end_work() before another thread may do so: the processor
+ * time in between counts as the writer's.
+ */
+void writer_begin_work(void);
+void writer_end_work(void);
 
 /* writer_reach.c ---------------------------------------------------------- */
 

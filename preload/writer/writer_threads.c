@@ -208,13 +208,32 @@ writer_recycle_ended(void)
 	writer->thread_count = 0;
 }
 
+/* Processor time of this thread since writer_begin_work(). */
+static uint64_t
+own_cpu_ns(void)
+{
+	return sys_clock_ns(CLOCK_THREAD_CPUTIME_ID) - writer->cpu_start_ns;
+}
+
+void
+writer_begin_work(void)
+{
+	writer->cpu_start_ns = sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+void
+writer_end_work(void)
+{
+	writer->cpu_ns += own_cpu_ns();
+}
+
 void
 writer_sum_up(struct narrate_trailer *end)
 {
 	const uint32_t n = thread_pool_count();
 
 	end->threads = thread_id_count();
-	end->cpu_ns = sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	end->cpu_ns = writer->cpu_ns + own_cpu_ns();
 	for (uint32_t i = 0; i < n; i++) {
 		const struct thread *const t = thread_pool_at(i);
 

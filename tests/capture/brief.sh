@@ -56,6 +56,18 @@ lacks shell CLONE_THREAD .rings
 check 'files of a shell' "$(find traces -type f | wc -l)" 4
 clean traces/*
 
+# If an exec fails, the writer thread takes the trace over.  The trailer has the
+# processor time of both writers, without that of the program.
+rm traces/*
+HATFTRACE_OUT=$TMP/traces/failed.hatf LD_PRELOAD=$SO perl -X -e '
+	for (my $i = 0; $i < 1_000_000; $i++) { $sum += $i }
+	exec "/nonexistent";
+	@texts = map { "x" x ($_ % 700) } 1 .. 2_000' || fail 'failed exec'
+cpu_ns=$(trailer traces/failed.hatf cpu_ns)
+check_ge 'processor time of the writers' "$cpu_ns" 1
+check_le 'processor time of the writers' "$cpu_ns" 10000000000
+clean traces/*
+
 # An executed program inherits no descriptor of the recorder, and has the same
 # signals and privileges as without it.
 cat >state.py <<'EOF2'
