@@ -47,6 +47,16 @@ capture_nbytes(void)
 	return stack_table_nbytes() + object_table_nbytes();
 }
 
+static void
+discard(struct capture *c)
+{
+	if (c->memo != NULL)
+		memory_unmap(c->memo, sizeof(*c->memo), MEMORY_LASTING);
+	if (c->paths != NULL)
+		memory_unmap(c->paths, sizeof(*c->paths), MEMORY_LASTING);
+	memory_unmap(c, sizeof(*c), MEMORY_LASTING);
+}
+
 struct capture *
 capture_make(void)
 {
@@ -63,8 +73,10 @@ capture_make(void)
 		return NULL;
 	c->memo = memory_map_wiped(sizeof(*c->memo));
 	c->paths = memory_map_wiped(sizeof(*c->paths));
-	if (c->memo == NULL || c->paths == NULL)
+	if (c->memo == NULL || c->paths == NULL) {
+		discard(c);
 		return NULL;
+	}
 	c->walk.depth = capture_depth;
 	return c;
 }

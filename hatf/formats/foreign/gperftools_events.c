@@ -7,7 +7,7 @@
 #include "hatf/codec/bytes.h"
 
 /* Sizes are in words of 8 bytes, and 2^61 words fill the address space. */
-#define WORDS_MAX ((uint64_t)1 << 61)
+#define WORDS_LIMIT ((uint64_t)1 << 61)
 
 /*
  * The type is in the low 3 bits of a number.  If these bits are all set, the
@@ -74,7 +74,7 @@ static const char *
 take_size(struct gperftools_thread *t, uint64_t difference)
 {
 	t->words += zigzag_decode(difference);
-	if (t->words > WORDS_MAX)
+	if (t->words >= WORDS_LIMIT)
 		return "size";
 	t->event.nbytes = t->words << 3;
 	return NULL;

@@ -187,6 +187,8 @@ take_name(struct mtrc *m, struct cursor *c, unsigned kind, const char *field,
 	*name_ret = NULL;
 	if (idx == 0)
 		return true;
+	if (idx == MTRC_NAME_NEW)
+		return fail(c, HATF_BAD_FIELD);
 	name = &m->names[kind][idx & ~MTRC_NAME_NEW];
 	if ((idx & MTRC_NAME_NEW) != 0 && !define_name(m, c, name))
 		return false;

@@ -396,6 +396,20 @@ make_negative_size(struct hand *h)
 	make_buffer(h, zigzag(MALLOC, -1));
 }
 
+/* The third size, of 2^61 words, does not fit 64 bits. */
+static void
+make_huge_size(struct hand *h)
+{
+	struct hand b = { 0 };
+
+	put(&b, zigzag(MALLOC, ((int64_t)1 << 60) - 1));
+	put(&b, zigzag(MALLOC, ((int64_t)1 << 60) - 1));
+	put(&b, zigzag(MALLOC, 2));
+	begin(h);
+	put_buffer(h, 0, 0, &b);
+	put(h, END);
+}
+
 static void
 make_odd_token(struct hand *h)
 {
@@ -426,6 +440,7 @@ START_TEST(malformed_traces_are_reported)
 		{ make_unknown_outer, 4, HATF_BAD_FIELD, "type" },
 		{ make_unknown_inner, 7, HATF_BAD_FIELD, "type" },
 		{ make_negative_size, 7, HATF_BAD_FIELD, "size" },
+		{ make_huge_size, 25, HATF_BAD_FIELD, "size" },
 		{ make_odd_token, 7, HATF_BAD_FIELD, "token" },
 		{ make_cut_inner, 7, HATF_BAD_FIELD, "event" },
 		{ make_dead, 7, HATF_BAD_FIELD, "thread" },

@@ -264,6 +264,8 @@ static const struct {
 	  HATF_TRUNCATED, "function" },
 	{ TEXT("F\x01\x00\x01\x00\x00MTRC"), HATF_BAD_FIELD, "function" },
 	{ TEXT("F\x01\x00\x00\x20\x00MTRC"), HATF_BAD_FIELD, "file" },
+	/* An index byte that defines entry 0. */
+	{ TEXT("F\x01\x00\x80MTRC\x00\x00\x00"), HATF_BAD_FIELD, "function" },
 	/* 2^64, and a number of eleven bytes. */
 	{ TEXT("A\x80\x80\x80\x80\x80\x80\x80\x80\x80\x02\x01\x01MTRCMTRC"),
 	  HATF_BAD_FIELD, "index" },
