@@ -5,7 +5,7 @@
 #
 # usage: scripts/check-lines.sh [FILE...]
 #
-# The default is each such file that git tracks.  A tab ends at the next
+# The default is each such file of the tree.  A tab ends at the next
 # multiple of 8 columns.  Exempt are lines with a URL, here-documents of
 # scripts, tables and fenced blocks of pages, tests/data and the fuzz corpora.
 set -u
@@ -24,7 +24,7 @@ list_files()
 ours()
 {
 	grep -vE -e '^(\.git|build|tests/data|tests/fuzz/corpus[^/]*)/' \
-		-e /node_modules/ | sort -u
+		-e '/(node_modules|__pycache__)/' | sort -u
 }
 
 # print_long FILE...: print each line above 80 columns.

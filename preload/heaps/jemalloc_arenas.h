@@ -3,8 +3,8 @@
  * jemalloc_arenas.h - map jemalloc's arenas to heaps of the trace
  *
  * An arena that the program makes by mallctl() is a heap.  jemalloc's own
- * arenas belong to malloc's heap, number 0.  This module also records the calls of
- * mallctl() that free all blocks of an arena.  It recognizes those that
+ * arenas belong to malloc's heap, number 0.  This module also records the calls
+ * of mallctl() that free all blocks of an arena.  It recognizes those that
  * allocate many blocks at once ("experimental.batch_alloc"), and
  * interpose_jemalloc.c records them.
  *

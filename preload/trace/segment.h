@@ -69,7 +69,7 @@ struct segment {
 	uint64_t waits, wait_ns, cpu_ns;
 	char previous[NAME_MAX + 1];
 	/* The next three members decide when the next segment is due. */
-	uint64_t head_nbytes;  /* size of the file before its first event */
+	uint64_t head_nbytes; /* size of the file before its first event */
 	/*
 	 * When the file began, or when the last rotation failed;
 	 * CLOCK_MONOTONIC.

@@ -89,6 +89,10 @@ check_text 'suppressed' last <<'EOF'
 Suppressed: 500 B in 1 block
        500 B          1  leak:once
 EOF
+# The figures of a suppression are those of one trace.
+run "$HATF" leaks --suppressions supp app.hatf app.hatf
+check 'suppressed in two traces' \
+	"$(grep -c '^       500 B          1  leak:once$' out)" 2
 echo 'race:once' >supp
 run "$HATF" leaks --suppressions supp app.hatf
 check_status 'another type' 2

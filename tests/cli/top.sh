@@ -97,6 +97,23 @@ mkfifo pipe.hatf
 (exec 3<>pipe.hatf && timeout 10 "$HATF" top pipe.hatf 2>err >out)
 [ "$?" -eq 1 ] || fail "a pipe: $(cat err)"
 
+# The process goes on as a program that is not recorded.
+LD_PRELOAD=$BUILD/libhatftrace.so HATFTRACE_OUT=exec.hatf HATFTRACE_BEGIN=now \
+	perl -e '@texts = map { "x" x $_ } 1 .. 5000;
+		select undef, undef, undef, 2;
+		delete $ENV{LD_PRELOAD};
+		exec "sleep", "10"' &
+process=$!
+for ((i = 0; i < 100; i++)); do
+	[ -s exec.hatf ] && break
+	sleep 0.02
+done
+sleep 0.3 # the process has a control socket 0.1 s after its start
+run "$HATF" top -d 0.2 $process
+check_status 'a program that is not recorded' 0
+grep -q ': the trace has ended$' err || fail "not recorded: $(cat err)"
+kill $process
+
 # A damaged trace, and names that would change a terminal.
 {
 	header clock=us unit=us

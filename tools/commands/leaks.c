@@ -97,6 +97,11 @@ suppress(struct leaks *l)
 {
 	struct census *const c = l->g->census;
 
+	/* Forget what was counted in the trace before. */
+	for (size_t i = 0; i < l->suppressions->count; i++) {
+		l->suppressions->rows[i].count = 0;
+		l->suppressions->rows[i].nbytes = 0;
+	}
 	for (uint32_t row = STACK_FIRST; row < c->by_stack.count; row++) {
 		const struct amount live = c->by_stack.rows[row].live;
 		struct suppression *s;

@@ -427,10 +427,27 @@ show_page(struct watch *w)
 
 /* ------------------------------------------------------------------ command */
 
+/* Set the title: "python3 4242, app.hatf.gz". */
+static void
+make_title(struct watch *w)
+{
+	const char *exe = live_trace_header(w->trace, "exe");
+	const char *const pid = live_trace_header(w->trace, "pid");
+	char text[2 * PATH_MAX];
+
+	if (exe != NULL && strrchr(exe, '/') != NULL)
+		exe = strrchr(exe, '/') + 1;
+	snprintf(text, sizeof(text), "%.300s%s%.20s, %.600s",
+		 exe != NULL ? exe : "", exe != NULL ? " " : "",
+		 pid != NULL ? pid : "", w->path);
+	escape_text(text, w->title, sizeof(w->title));
+}
+
 /*
  * After the end of a trace, watch the next trace of the process: the next
  * segment, or the trace after an exec.  Return false if there is none, or if
- * the user named a file instead of a process.
+ * the user named a file instead of a process.  If there is none, w->trace may
+ * be NULL afterwards.
  */
 static bool
 go_on(struct watch *w)
@@ -483,12 +500,18 @@ watch(struct watch *w, struct ask *ask)
 		catch_up(w);
 		if (!show_page(w))
 			return EXIT_BAD_INPUT;
-		if (w->is_over && go_on(w))
+		if (w->is_over && go_on(w)) {
+			make_title(w);
 			w->is_over = false;
+		}
 	} while (!w->is_over &&
 		 (ask->count == 0 || w->page_count < ask->count) &&
 		 wait_for_page(ask));
 	live_screen_end();
+	if (w->trace == NULL) {
+		message_print("%s: the trace has ended", w->path);
+		return EXIT_FINE;
+	}
 	live_trace_lock(w->trace);
 	if (live_trace_end(w->trace) == LIVE_DAMAGED) {
 		message_print("%s: %s", w->path, live_trace_fault(w->trace));
@@ -498,22 +521,6 @@ watch(struct watch *w, struct ask *ask)
 	}
 	live_trace_unlock(w->trace);
 	return exit_status;
-}
-
-/* Set the title: "python3 4242, app.hatf.gz". */
-static void
-make_title(struct watch *w)
-{
-	const char *exe = live_trace_header(w->trace, "exe");
-	const char *const pid = live_trace_header(w->trace, "pid");
-	char text[2 * PATH_MAX];
-
-	if (exe != NULL && strrchr(exe, '/') != NULL)
-		exe = strrchr(exe, '/') + 1;
-	snprintf(text, sizeof(text), "%.300s%s%.20s, %.600s",
-		 exe != NULL ? exe : "", exe != NULL ? " " : "",
-		 pid != NULL ? pid : "", w->path);
-	escape_text(text, w->title, sizeof(w->title));
 }
 
 int

@@ -46,7 +46,7 @@ enum limit_measure {
 	LIMIT_ALLOCS,	 /* allocations */
 	/* temporary blocks, in millionths of all allocations */
 	LIMIT_TEMPORARY,
-	LIMIT_SINGLE,	 /* bytes of the largest allocation */
+	LIMIT_SINGLE, /* bytes of the largest allocation */
 	LIMIT_MEASURE_COUNT
 };
 

@@ -51,7 +51,7 @@ hides_another(const char *name)
 		"stdlib",    "string",	"strings", "struct",   "sys",
 		"threads",   "time",	"try",	   "types",    "unistd",
 		"wchar",     "while",	"with",	   "yield",    "zconf",
-		"zlib",
+		"zlib",	     "False",	"None",	   "True",
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)

@@ -45,7 +45,7 @@ struct model {
 
 /* The place of a block.  If 'taken' is 0, the slot has no block. */
 struct model_block {
-	uint64_t start, taken, asked;
+	uint64_t start, taken;
 };
 
 struct heap_model {

@@ -534,11 +534,10 @@ worst_optimum(const struct report *r)
 			per_record(s->nbytes[ENCODING_OPTIMUM][0], 1) /
 			per_record(least, 1);
 
-		/*
-		 * Do not write 'ratio > worst', because a ratio that is NAN is
-		 * unknown and must count as the largest.
-		 */
-		if (!(ratio <= worst))
+		/* An unknown ratio counts as the largest. */
+		if (isnan(ratio))
+			return NAN;
+		if (ratio > worst)
 			worst = ratio;
 	}
 	return worst;

@@ -19,7 +19,6 @@
 #define CAIRO_FUNCTIONS(X)             \
 	X(image_surface_create)        \
 	X(surface_destroy)             \
-	X(surface_status)              \
 	X(surface_write_to_png_stream) \
 	X(status_to_string)            \
 	X(create)                      \

@@ -91,7 +91,8 @@ follow(struct search *s, uint64_t pid)
 {
 	const size_t first = first_claim(s, pid);
 
-	if (first == s->claim_count || s->claims[first].is_done)
+	if (first == s->claim_count || s->claims[first].pid != pid ||
+	    s->claims[first].is_done)
 		return;
 	s->claims[first].is_done = true;
 	for (size_t i = first; i < s->claim_count && s->claims[i].pid == pid;

@@ -24,8 +24,9 @@
 struct page_file {
 	const char *path;
 	unsigned trace_count;
-	int fd;	     /* descriptor of the file; -1: standard output */
-	bool is_new; /* the file did not exist before */
+	int fd;		 /* descriptor of the file; -1: standard output */
+	bool is_new;	 /* the file did not exist before */
+	bool has_failed; /* a trace was written only in part */
 	struct out out;
 };
 
@@ -111,22 +112,28 @@ page_file_add(struct page_file *f, const char *trace,
 	struct gathering *g;
 	int exit_status = EXIT_BAD_INPUT;
 
+	if (sights == NULL) {
+		message_print("%s: %s", message_path(trace),
+			      hatf_status_text(HATF_NO_MEMORY));
+		return EXIT_BAD_INPUT;
+	}
 	with_sights.watch = page_sights_see;
 	with_sights.watch_ctx = sights;
-	g = sights != NULL ? gather_open(trace, &with_sights) : NULL;
+	g = gather_open(trace, &with_sights);
 	if (g != NULL) {
 		begin_trace(f);
-		if (!page_data_write(&f->out, g, sights))
+		if (!page_data_write(&f->out, g, sights)) {
 			message_print("%s: %s", message_path(trace),
 				      hatf_status_text(HATF_NO_MEMORY));
-		else if (g->fault != NULL)
+			f->has_failed = true;
+		} else if (g->fault != NULL) {
 			message_print("%s: %s", message_path(trace), g->fault);
-		else
+		} else {
 			exit_status = EXIT_FINE;
+		}
 		gather_close(g);
 	}
-	if (sights != NULL)
-		page_sights_free(sights);
+	page_sights_free(sights);
 	free(sights);
 	return exit_status;
 }
@@ -152,7 +159,7 @@ write_out(const struct page_file *f)
 bool
 page_file_end(struct page_file *f)
 {
-	bool ok, has_page = f->trace_count > 0;
+	bool ok, has_page = f->trace_count > 0 && !f->has_failed;
 
 	if (has_page) {
 		out_str(&f->out, "]}");

@@ -35,9 +35,9 @@ struct tree_trace {
 };
 
 enum tree_origin {
-	TREE_ROOT,   /* the tree has no trace of its parent */
-	TREE_FORK,   /* forked from 'parent' */
-	TREE_EXEC,   /* 'parent' is the previous image of the same process */
+	TREE_ROOT, /* the tree has no trace of its parent */
+	TREE_FORK, /* forked from 'parent' */
+	TREE_EXEC, /* 'parent' is the previous image of the same process */
 	/* started by 'parent', or by an untraced descendant of 'parent' */
 	TREE_START,
 	TREE_ORPHAN, /* forked from a process without a trace in the tree */

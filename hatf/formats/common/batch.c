@@ -11,11 +11,30 @@
 void
 batch_fini(struct batch *b)
 {
-	for (size_t i = 0; i < b->chunk_count; i++)
-		free(b->chunks[i]);
-	free(b->chunks);
+	for (unsigned i = 0; i < 2; i++) {
+		struct batch_memory *const m = &b->memory[i];
+
+		for (size_t k = 0; k < m->chunk_count; k++)
+			free(m->chunks[k]);
+		free(m->chunks);
+	}
 	free(b->kept);
 	*b = (struct batch){ 0 };
+}
+
+/*
+ * Choose the memory for the records of the new items, and mark it as empty.  If
+ * there is a surplus, it points into the memory of the last batch, so take the
+ * other one.  The caller no longer uses the records that point into that one:
+ * the last batch, or an earlier one, returned the last of them.
+ */
+static void
+begin_memory(struct batch *b)
+{
+	if (b->kept_count != 0)
+		b->memory_idx ^= 1;
+	b->memory[b->memory_idx].chunks_used = 0;
+	b->memory[b->memory_idx].used = 0;
 }
 
 void
@@ -26,16 +45,11 @@ batch_begin(struct batch *b, struct hatf_record *records, size_t max)
 	b->records = records;
 	b->max = max;
 	b->count = n;
-	if (b->kept_count == 0) {
-		/*
-		 * There is no surplus, and the caller no longer uses the
-		 * records of the last batch.  Reuse the chunks to which these
-		 * records point.
-		 */
-		b->chunks_used = 0;
-		b->used = 0;
+	/* If the surplus fills the batch, there is no room for a new item. */
+	if (n < max)
+		begin_memory(b);
+	if (n == 0)
 		return;
-	}
 	memcpy(records, b->kept + b->kept_first, n * sizeof(*records));
 	b->kept_count -= n;
 	b->kept_first = b->kept_count == 0 ? 0 : b->kept_first + n;
@@ -77,42 +91,43 @@ batch_add(struct batch *b, unsigned tag)
 
 /* Begin a chunk.  Return false if memory runs out. */
 static bool
-begin_chunk(struct batch *b)
+begin_chunk(struct batch_memory *m)
 {
-	if (b->chunks_used == b->chunk_cap) {
-		const size_t cap = b->chunk_cap == 0 ? 8 : 2 * b->chunk_cap;
+	if (m->chunks_used == m->chunk_cap) {
+		const size_t cap = m->chunk_cap == 0 ? 8 : 2 * m->chunk_cap;
 		uint8_t **const chunks =
-			realloc(b->chunks, cap * sizeof(*chunks));
+			realloc(m->chunks, cap * sizeof(*chunks));
 
 		if (chunks == NULL)
 			return false;
-		b->chunks = chunks;
-		b->chunk_cap = cap;
+		m->chunks = chunks;
+		m->chunk_cap = cap;
 	}
-	if (b->chunks_used == b->chunk_count) {
+	if (m->chunks_used == m->chunk_count) {
 		uint8_t *const chunk = malloc(BATCH_CHUNK_NBYTES);
 
 		if (chunk == NULL)
 			return false;
-		b->chunks[b->chunk_count++] = chunk;
+		m->chunks[m->chunk_count++] = chunk;
 	}
-	b->chunks_used++;
-	b->used = 0;
+	m->chunks_used++;
+	m->used = 0;
 	return true;
 }
 
 uint8_t *
 batch_bytes(struct batch *b, size_t nbytes)
 {
+	struct batch_memory *const m = &b->memory[b->memory_idx];
 	uint8_t *bytes;
 
-	if ((b->chunks_used == 0 || nbytes > BATCH_CHUNK_NBYTES - b->used) &&
-	    !begin_chunk(b)) {
+	if ((m->chunks_used == 0 || nbytes > BATCH_CHUNK_NBYTES - m->used) &&
+	    !begin_chunk(m)) {
 		b->no_memory = true;
 		return NULL;
 	}
-	bytes = b->chunks[b->chunks_used - 1] + b->used;
-	b->used += nbytes;
+	bytes = m->chunks[m->chunks_used - 1] + m->used;
+	m->used += nbytes;
 	return bytes;
 }
 

@@ -11,10 +11,10 @@
  * Use: call batch_begin(); while batch_has_room(), read an item and add its
  * records; return batch_end().  A function that gets no memory returns NULL or
  * false, and marks the batch.  The function batch_end() then stops the source
- * with HATF_NO_MEMORY, so a source need not check every result.  A batch reuses
- * its memory each time it begins without a surplus.  Zero a 'struct batch'
- * before use, and release it with batch_fini().  Only one thread may use a
- * batch.
+ * with HATF_NO_MEMORY, so a source need not check every result.  Memory is
+ * bounded by the records of two batches, each with its surplus.  Zero a 'struct
+ * batch' before use, and release it with batch_fini().  Only one thread may use
+ * a batch.
  */
 #ifndef HATF_BATCH_H
 #define HATF_BATCH_H
@@ -27,18 +27,25 @@
  */
 #define BATCH_CHUNK_NBYTES ((size_t)128 * 1024)
 
+/* Memory to which records point. */
+struct batch_memory {
+	uint8_t **chunks; /* each has BATCH_CHUNK_NBYTES */
+	size_t chunk_count, chunk_cap;
+	/* Number of chunks in use; bytes used in the last chunk. */
+	size_t chunks_used, used;
+};
+
 struct batch {
 	struct hatf_record *records; /* the caller's array */
 	size_t count, max;
 	struct hatf_record *kept; /* the surplus, from index 'kept_first' on */
 	size_t kept_first, kept_count, kept_cap;
 	/*
-	 * Memory to which the records point, in chunks of BATCH_CHUNK_NBYTES.
+	 * New records of this batch point into memory[memory_idx]; a surplus at
+	 * its beginning points into the other one.
 	 */
-	uint8_t **chunks;
-	size_t chunk_count, chunk_cap;
-	/* Number of chunks in use; bytes used in the last chunk. */
-	size_t chunks_used, used;
+	struct batch_memory memory[2];
+	unsigned memory_idx;
 	bool no_memory; /* an allocation has failed */
 	/*
 	 * The source has stopped with the error 'end', which batch_end()
@@ -71,8 +78,9 @@ batch_has_room(const struct batch *b)
 struct hatf_record *batch_add(struct batch *b, unsigned tag);
 
 /*
- * Reserve 'nbytes' bytes, at most BATCH_CHUNK_NBYTES.  They stay valid until
- * batch_begin() finds no surplus.  Return NULL if memory runs out.
+ * Reserve 'nbytes' bytes, at most BATCH_CHUNK_NBYTES, for the records of the
+ * present item.  They stay valid as long as these records: until the batch that
+ * returns the last of them ends.  Return NULL if memory runs out.
  */
 uint8_t *batch_bytes(struct batch *b, size_t nbytes);
 

@@ -113,6 +113,44 @@ START_TEST(every_record_comes_out_once)
 }
 END_TEST
 
+/*
+ * If every batch ends with a surplus, as a hostile file can arrange, memory
+ * does not grow, and the surplus still has its bytes.
+ */
+START_TEST(a_surplus_in_each_batch_takes_bounded_memory)
+{
+	struct batch b = { 0 };
+	struct source source = { 0 };
+	struct hatf_record records[3];
+	static char text[60000];
+	unsigned first = 0;
+
+	for (unsigned n = 1; n <= 1000; n++) {
+		batch_begin(&b, records, 3);
+		ck_assert_uint_eq(b.count, n == 1 ? 0 : 1);
+		/* One more record than the batch has room for. */
+		for (size_t i = b.max - b.count + 1; i-- > 0;) {
+			memset(text, (int)(n % 128), sizeof(text));
+			ck_assert(batch_comment(&b, text, sizeof(text), n));
+		}
+		ck_assert_uint_eq(batch_end(&b, &source), 3);
+		for (size_t i = 0; i < 3; i++) {
+			const unsigned from = i == 0 && n > 1 ? n - 1 : n;
+
+			ck_assert_uint_eq(records[i].offset, from);
+			ck_assert_uint_eq(records[i].attributes[59999],
+					  from % 128);
+		}
+		if (n == 10)
+			first = (unsigned)(b.memory[0].chunk_count +
+					   b.memory[1].chunk_count);
+	}
+	ck_assert_uint_eq(b.memory[0].chunk_count + b.memory[1].chunk_count,
+			  first);
+	batch_fini(&b);
+}
+END_TEST
+
 static size_t
 add_realloc(struct hatf_record *out, uint64_t old_address, uint64_t address,
 	    bool frees)
@@ -225,6 +263,7 @@ main(void)
 	TCase *const tc = tcase_create("batch");
 
 	tcase_add_test(tc, every_record_comes_out_once);
+	tcase_add_test(tc, a_surplus_in_each_batch_takes_bounded_memory);
 	tcase_add_test(tc, a_realloc_announces);
 	tcase_add_test(tc, bytes_may_be_many);
 	tcase_add_test(tc, definitions_come_as_comments);
