@@ -15,14 +15,15 @@
  * expat does not scan the start of a long token again after every few bytes.
  *
  * The memory of expat does not grow with the number of records, because the
- * source refuses a file that declares entities, has other elements than ours,
- * or has a token longer than TOKEN_NBYTES.  Only declarations of attributes can
- * make it grow.
+ * source refuses a file that declares entities, declares attributes of more
+ * than ATTRIBUTES_NBYTES in all, has other elements than ours, or has a token
+ * longer than TOKEN_NBYTES.
  */
 #include "hatf/formats/text/xml_plain.h"
 
 #include <expat.h>
 #include <stdlib.h>
+#include <string.h>
 
 /*
  * Maximum number of bytes that expat gets at a time.  There is a limit, because
@@ -33,6 +34,12 @@
 
 /* The longest tag, comment or declaration. */
 #define TOKEN_NBYTES ((int64_t)1024 * 1024)
+
+/*
+ * Limit of the memory for declarations of attributes, as on_attribute()
+ * estimates it.
+ */
+#define ATTRIBUTES_NBYTES ((size_t)1024 * 1024)
 
 /*
  * The longest text of an element, in bytes.  Any comment fits, even if each of
@@ -69,7 +76,8 @@ struct xml {
 	bool may_be_plain;
 	/* attributes have default values, which only expat knows */
 	bool has_defaults;
-	size_t stride_nbytes; /* minimum length of expat's next piece */
+	size_t attributes_nbytes; /* see ATTRIBUTES_NBYTES */
+	size_t stride_nbytes;	  /* minimum length of expat's next piece */
 	/*
 	 * 0: outside the root element, 1: in the root element, 2: in a record,
 	 * 3: in a field
@@ -344,8 +352,9 @@ on_entity(void *ctx, const char *name, int is_parameter, const char *value,
 }
 
 /*
- * If an attribute has a default value, an element may omit the attribute.  Only
- * expat then knows the value.
+ * Expat has read the declaration of an attribute.  If the attribute has a
+ * default value, an element may omit the attribute.  Only expat then knows the
+ * value.
  */
 static void XMLCALL
 on_attribute(void *ctx, const char *element, const char *name, const char *type,
@@ -353,11 +362,13 @@ on_attribute(void *ctx, const char *element, const char *name, const char *type,
 {
 	struct xml *const x = ctx;
 
-	(void)element;
-	(void)name;
-	(void)type;
 	(void)is_required;
 	x->has_defaults |= value != NULL;
+	/* Expat keeps the strings, and about 64 bytes more for each one. */
+	x->attributes_nbytes += strlen(element) + strlen(name) + strlen(type) +
+				(value != NULL ? strlen(value) : 0) + 64;
+	if (x->attributes_nbytes > ATTRIBUTES_NBYTES)
+		stop(x, HATF_LIMIT, "attribute");
 }
 
 /* Report expat's error, unless it only says that we called XML_StopParser(). */

@@ -215,6 +215,34 @@ START_TEST(entities_are_not_declared)
 }
 END_TEST
 
+START_TEST(attributes_are_declared_within_a_limit)
+{
+	enum {
+		COUNT = 30000,
+		LINE_NBYTES = 64
+	};
+	char *const document = malloc((size_t)COUNT * LINE_NBYTES);
+	struct hatf_record r[8];
+	struct hatf_error err;
+
+	ck_assert_ptr_nonnull(document);
+	for (unsigned count = 10; count <= COUNT; count += COUNT - 10) {
+		size_t used = (size_t)sprintf(document, "<!DOCTYPE hatf [\n");
+
+		for (unsigned i = 0; i < count; i++)
+			used += (size_t)sprintf(
+				document + used,
+				"<!ATTLIST hatf a%u CDATA #IMPLIED>\n", i);
+		sprintf(document + used, "]>\n<hatf></hatf>");
+		ck_assert_uint_eq(read_text(document, r, 8, &err), 0);
+		ck_assert_int_eq(err.status == HATF_LIMIT, count == COUNT);
+		if (count == COUNT)
+			ck_assert_str_eq(err.field, "attribute");
+	}
+	free(document);
+}
+END_TEST
+
 START_TEST(other_documents_are_no_trace)
 {
 	struct hatf_record r[8];
@@ -291,6 +319,7 @@ main(void)
 	tcase_add_test(tc, every_element_is_read);
 	tcase_add_test(tc, malformed_documents_are_reported);
 	tcase_add_test(tc, entities_are_not_declared);
+	tcase_add_test(tc, attributes_are_declared_within_a_limit);
 	tcase_add_test(tc, other_documents_are_no_trace);
 	tcase_add_test(tc, what_has_no_end_is_refused);
 	suite_add_tcase(suite, tc);
