@@ -38,6 +38,8 @@ limit=${TEST_TIMEOUT:-600}
 # Check's default limit of 4 seconds is too short under a sanitizer or on a busy
 # machine.
 export CK_DEFAULT_TIMEOUT=${CK_DEFAULT_TIMEOUT:-240}
+# Tests leave no __pycache__ in the tree.
+export PYTHONDONTWRITEBYTECODE=1
 work=$(mktemp -d "${TMPDIR:-/tmp}/hatf-tests.XXXXXX") || exit 2
 chmod 711 "$work" # a test may run programs as another user
 declare -A running=() # test's index -> process that runs it
