@@ -348,10 +348,10 @@ HATF_API enum hatf_status hatf_events_keep_order(struct hatf_events *events);
 /*
  * Store the last live object of 'heap' before 'address'
  * (hatf_events_live_before()), or the first one after 'address' that begins at
- * or before 'last' (hatf_events_live_after()).  Return false if there is no such
- * object.  Call hatf_events_keep_order() before.  The result is the state after
- * all events that have been read; to see the state after each event, read one
- * event per call.
+ * or before 'last' (hatf_events_live_after()).  Return false if there is no
+ * such object.  Call hatf_events_keep_order() before.  The result is the state
+ * after all events that have been read; to see the state after each event, read
+ * one event per call.
  */
 HATF_API bool hatf_events_live_before(struct hatf_events *events, uint64_t heap,
 				      uint64_t address,

@@ -61,7 +61,7 @@ address_class(uint64_t difference, uint64_t offset)
 }
 
 /*
- * Do what field_uses_delta_class() does for four 32-bit numbers at a time.  A
+ * Like field_uses_delta_class(), but for four 32-bit numbers at a time.  A
  * comparison of vectors gives -1 for true.
  */
 static inline vector

@@ -92,7 +92,7 @@ seek_words(const struct block_page *page, unsigned place, unsigned words)
 }
 
 /*
- * Return the index of the slot of 'place', or of the free slot where it
+ * Return the index of the slot of 'place', or of the free slot where 'place'
  * belongs.
  */
 static inline unsigned

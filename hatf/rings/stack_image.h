@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Limits of the numbers of stacks and objects.  Number 0 means none. */
+/* Numbers of stacks and objects are below these limits; 0 means none. */
 #define STACK_IMAGE_NODES_MAX	((uint32_t)1 << 22)
 #define STACK_IMAGE_OBJECTS_MAX 4096u
 

@@ -90,9 +90,9 @@ void privileges_fini(struct privileges *p);
 bool privileges_take_on(const struct privileges *p);
 
 /*
- * The writer thread calls this before anything else: give up all capabilities
- * but CAP_SETUID, CAP_SETGID and CAP_SYS_CHROOT, and all means to regain
- * others.
+ * The writer thread calls this before it does any work.  Keep only CAP_SETUID,
+ * CAP_SETGID and CAP_SYS_CHROOT.  Give up all other capabilities, and all means
+ * to regain them.
  */
 void privileges_limit(void);
 

@@ -66,7 +66,7 @@ is_folder_of_threads(const char *path, bool from_root)
 	       (strcmp(path, "task") == 0 || strcmp(path, "task/") == 0);
 }
 
-/* If the program has one thread only, make the writer thread end. */
+/* If the program has one thread only, ask the writer thread to end. */
 static void
 end_writer(void)
 {

@@ -146,10 +146,10 @@ static void
 expect_seccomp(uint64_t operation, uint64_t flags, const void *program)
 {
 	/*
-	 * To find out whether the kernel has this call, a library may make the
-	 * call with other arguments or without a filter, and may then count the
-	 * threads of the process.  For such a test do not make the writer
-	 * thread, which would be counted, too.
+	 * Ignore calls that cannot install a filter.  A library may make such a
+	 * call only to test whether the kernel has seccomp(2), and may then
+	 * count the threads of the process.  The functions below can make the
+	 * writer thread, which would be counted, too.
 	 */
 	if (WORD(operation) == SECCOMP_SET_MODE_STRICT && WORD(flags) == 0 &&
 	    program == NULL)

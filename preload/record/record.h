@@ -33,18 +33,18 @@
 #include "preload/state/process_state.h"
 
 /*
- * Is the recorder dormant?  If it is, the recorder's whole cost is this check
- * and, in functions that allocate, own_slot_is_called().  malloc() checks the
- * flag after the real call.  If recording begins during that call, malloc()
- * therefore records the allocation.  free() checks the flag before the real
- * call.  relaxed suffices: a thread that gets a block from another thread,
- * directly or through the allocator, has synchronized with that thread.  The
- * thread that gets the block therefore cannot read an older value of the flag
- * than the other thread read.  So a trace that has the allocation of a block
- * also has its free, and a trace that has a free also has the next allocation
- * at the same address.  When recording stops, some events may still be
- * published.  The writer recognizes these events by their stamps; see halt() in
- * writer_orders.c.
+ * Is the recorder dormant?  If it is, free() costs this check, and malloc() and
+ * calloc() cost this check and own_slot_is_called(); other functions cost a
+ * little more.  malloc() checks the flag after the real call.  If recording
+ * begins during that call, malloc() therefore records the allocation.  free()
+ * checks the flag before the real call.  relaxed suffices: a thread that gets a
+ * block from another thread, directly or through the allocator, has
+ * synchronized with that thread.  The thread that gets the block therefore
+ * cannot read an older value of the flag than the other thread read.  So a
+ * trace that has the allocation of a block also has its free, and a trace that
+ * has a free also has the next allocation at the same address.  When recording
+ * stops, some events may still be published.  The writer recognizes these
+ * events by their stamps; see halt() in writer_orders.c.
  */
 static inline __attribute__((always_inline)) bool
 record_is_dormant(void)

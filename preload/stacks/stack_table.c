@@ -210,10 +210,7 @@ stack_table_node(uint32_t id)
 uint32_t
 stack_table_count(void)
 {
-	/*
-	 * relaxed: the caller has synchronized with the thread that took the
-	 * number, since it read the number from a ring.
-	 */
+	/* relaxed: no other data depends on the count. */
 	const uint32_t count =
 		atomic_load_explicit(&tables->node_count, memory_order_relaxed);
 

@@ -57,7 +57,10 @@ uint32_t stack_table_insert(uint32_t id);
 /* Return the stack with this number, which stack_table_claim() has returned. */
 const struct stack_image_node *stack_table_node(uint32_t id);
 
-/* Return the next number, which is the count of used numbers including 0. */
+/*
+ * Return the next number, which is the count of used numbers including 0.  Only
+ * tests call this.
+ */
 uint32_t stack_table_count(void);
 
 /*

@@ -223,7 +223,7 @@ add_parent(struct text *t, const struct header_parent *parent)
 	if (parent->pid == 0)
 		return;
 	text_line_u64(t, "parent_pid", parent->pid);
-	/* The name is empty if the parent never recorded. */
+	/* The trace's name is empty if the parent never recorded. */
 	if (parent->trace[0] == '\0')
 		return;
 	add_line(t, "parent_trace", parent->trace);

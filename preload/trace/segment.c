@@ -418,8 +418,9 @@ segment_end_late(struct segment *s, const struct narrate_trailer *end)
 }
 
 /*
- * Call this after the trailer, or if the file gets no trailer.  Update the
- * sums, close the file, and prepare for the next file.
+ * Call this after the trailer, or if the file gets no trailer.  Add the file to
+ * the totals over the earlier segments, close the file, and prepare for the
+ * next one.
  */
 static void
 leave(struct segment *s, const struct narrate_trailer *end)

@@ -91,7 +91,7 @@ note_thread(struct overlaps *o, const struct hatf_event *e)
 
 /*
  * Is there a thread, other than that of 'newer', whose last record is before
- * 'newer'?
+ * 'newer'?  Threads that have ended, or have no record yet, do not count.
  */
 static bool
 has_silent_thread(const struct overlaps *o, const struct hatf_event *newer)

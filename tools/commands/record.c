@@ -70,7 +70,7 @@ static const struct opt options[] = {
 	{ "full", 'f', "WHAT",
 	  "when a buffer is full: wait (the default) or drop events" },
 	{ "buffer", 'b', "BYTES",
-	  "maximum buffer of each thread, such as 256K or 4M" },
+	  "maximum size of each thread's buffer, such as 256K or 4M" },
 	{ "follow", 'p', "WHICH",
 	  "which descendants to trace: none, fork, exec or all (the\n"
 	  "default), and :GLOB,... for names of executables" },

@@ -429,7 +429,7 @@ for_each(struct recover *c, const char *dir,
 	int exit_status = EXIT_FINE;
 
 	if (n < 0) {
-		message_print("%s: cannot be read", dir);
+		message_print("%s: %s", dir, strerror(errno));
 		return EXIT_BAD_INPUT;
 	}
 	for (int i = 0; i < n; i++) {

@@ -66,8 +66,8 @@ static const struct opt options[] = {
 	  "simulate first-fit, best-fit or segregated:TABLE, and\n"
 	  "print the size of the heap; no allocator runs" },
 	{ "emit-c", 'e', "PROGRAM",
-	  "write a C program that makes these calls, if they are\n"
-	  "at most 100 000; no allocator runs" },
+	  "write a C program that makes the calls of the trace,\n"
+	  "at most 100 000 of them; no allocator runs" },
 	{ "latency", 'l', NULL,
 	  "run each allocator once more, and print percentiles of\nthe "
 	  "duration of its calls" },

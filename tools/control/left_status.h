@@ -3,7 +3,8 @@
  * left_status.h - the status of a process whose writer thread is not running
  *
  * If the writer thread ends and the process goes on, the writer thread leaves
- * NUMBER.status in the directory of the sockets (places.h).
+ * PID.status in the directory of the sockets.  PID is the process's number in
+ * its own PID namespace (hatf/recorder/socket_path.h).
  * hatf/recorder/status_file.h describes the content.
  */
 #ifndef LEFT_STATUS_H

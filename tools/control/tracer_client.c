@@ -100,9 +100,9 @@ complain(const struct tracer_answer *r, int e)
 		message_print("%ld: %s", n, strerror(e));
 	else if (r->has_rung_blindly)
 		message_print("%ld: not traced, or has allocated nothing for "
-			      "%d seconds (to know which, hatf would have to "
-			      "read its memory map, but may not)",
-			      n, BELL_MS / 1000);
+			      "%d seconds (hatf cannot tell, because it must "
+			      "not read /proc/%ld/maps; try as root)",
+			      n, BELL_MS / 1000, n);
 	else if (quiet_is_preloaded(pid))
 		complain_deaf(pid);
 	else

@@ -159,7 +159,10 @@ launch_succeeded(const struct launch *l)
 	       WEXITSTATUS(l->wait_status) == 0;
 }
 
-/* End by the signal that ended the command, without writing a core dump. */
+/*
+ * End this process by the signal that ended the command, without writing a core
+ * dump.
+ */
 static void
 die_by(int sig)
 {

@@ -192,7 +192,7 @@ print_own_cost(struct out *o, const struct replay_view *view)
 	const struct replay_spread *const s = view->runs->null.measures;
 	const uint64_t calls = view->compiled->calls;
 
-	out_printf(o, "%sSubtracted, the cost of the replay itself: ",
+	out_printf(o, "%sCost of the replay itself (already subtracted): ",
 		   view->markdown ? "\n" : "");
 	out_printf(o, "%s", figure_ns(s[REPLAY_BUSIEST].median).text);
 	if (calls >= CALLS_MIN)

@@ -451,7 +451,10 @@ find_thread(struct source *s, uint64_t id)
 	return t;
 }
 
-/* If 't' had no event before and has an event now, make 't' runnable. */
+/*
+ * If 't' has no event, decode its next event.  If there is one, make 't'
+ * runnable.
+ */
 static void
 resume_if_idle(struct source *s, struct gperftools_thread *t)
 {

@@ -69,10 +69,10 @@ struct memtrace_packets {
 	 */
 	struct u64_map written_codes;
 	struct memtrace_packet events, locations;
-	/* The last stack of the domain, with the outermost frame first. */
+	/* The last stack of the domain. */
 	uint64_t stack; /* id of the stack */
 	size_t depth;
-	uint64_t last_codes[MEMTRACE_CODES_MAX];
+	uint64_t last_codes[MEMTRACE_CODES_MAX]; /* outermost frame first */
 	uint64_t epoch;
 	struct memtrace_slot slots[MEMTRACE_BUCKET_COUNT];
 	/* Scratch memory for the stack that is being written. */

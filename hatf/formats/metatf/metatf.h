@@ -30,7 +30,7 @@ enum metatf_role {
 /* The record is not a HATF record. */
 #define METATF_NO_TAG 0xff
 
-/* The record is an event of the program: see event_text.h. */
+/* The record is an event that the program itself reported: see event_text.h. */
 #define METATF_EVENT 0xfd
 
 /* The record is a realloc whose kind is not stated. */

@@ -299,7 +299,10 @@ tell_realloc(struct hatf_record *rec)
 		rec->tag = HATF_REALLOC_ALLOC_FREE;
 }
 
-/* Add an event of the program as a comment. */
+/*
+ * The program itself reported this event, by hatftrace_event().  Add it as a
+ * comment, as in HATF.
+ */
 static bool
 take_event(struct source *s, const struct mtf_record *r)
 {

@@ -37,7 +37,7 @@ struct folded {
 	struct rows nbytes;
 	/* rows of uint32_t: numbers of 'texts'; scratch memory */
 	struct rows numbers;
-	/* bytes of names written so far, which are limited */
+	/* bytes of names written so far; at most TEXT_MAX */
 	uint64_t nbytes_written;
 };
 

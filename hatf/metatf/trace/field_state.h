@@ -30,7 +30,7 @@ struct field_state {
 	uint64_t add, keep, sign;
 	uint32_t history;
 	uint8_t kind;	    /* enum field_kind */
-	uint8_t width;	    /* stored bytes of a number */
+	uint8_t width;	    /* number of bytes that store a value */
 	uint8_t last_width; /* last width that was not 0 */
 	uint8_t interpretation;
 	/* width of a field of bytes without 'width_from' */

@@ -142,8 +142,8 @@ check_progress(struct mtf_reader *r, const struct cursor *c)
 		r->empty_count = 0;
 	else if (++r->empty_count > MTF_MAX_EMPTY)
 		return FAIL(r,
-			    "section '%.60s': more than %zu records without "
-			    "bytes in a row",
+			    "section '%.60s': more than %zu records in a row "
+			    "have no bytes",
 			    c->state.section->name, MTF_MAX_EMPTY);
 	return true;
 }
