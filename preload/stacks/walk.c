@@ -447,6 +447,7 @@ keep(struct walk *walk, uint32_t base, uint32_t inner_count)
 		count_care(walk, i);
 		*slot_entry(walk, walk->place[i].slot) = (uint16_t)i;
 	}
+	walk->same_count = base;
 	walk->count = base + inner_count;
 }
 

@@ -89,6 +89,12 @@ enum walk_end {
 struct walk {
 	/* The last stack: its frames, outermost first. */
 	uint32_t count;
+	/*
+	 * The outermost 'same_count' frames are the same as in the previous
+	 * stack.  In these frames, 'node' still has the value that the caller
+	 * stored there.  Only tests read this count.
+	 */
+	uint32_t same_count;
 	enum walk_end end;
 	uint32_t depth; /* 1 to WALK_DEPTH_MAX; the caller sets it */
 	struct walk_exits exits;
