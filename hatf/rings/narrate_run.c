@@ -35,14 +35,6 @@ put_stack(struct narrate_stacks *s, uint64_t thread, uint32_t stack,
 }
 
 /*
- * How many words ahead of the present one put_words() prefetches.  Another
- * processor has written the words, so without a prefetch each new cache line
- * stalls the loop.
- */
-#define PREFETCH_AHEAD 64u
-#define LINE_WORDS     (RING_CACHE_LINE / sizeof(uint64_t))
-
-/*
  * Put plain records of the events in 'words' until an event does not fit the
  * run, or is neither an alloc nor a free.  Return how many words were put.
  * This loop works on a copy of '*run' and calls no function, so that the
@@ -58,8 +50,6 @@ put_words(struct encoder_run *run, const uint64_t *words, size_t count)
 		const uint64_t word = words[i];
 		const unsigned tag = word & EVENT_KIND_MASK;
 
-		if (i % LINE_WORDS == 0)
-			__builtin_prefetch(&words[i + PREFETCH_AHEAD]);
 		if (tag > HATF_FREE ||
 		    !encoder_run_put(&records, tag, word >> EVENT_SIZE_SHIFT,
 				     word & ~EVENT_ADDRESS_EXTRA_BITS))

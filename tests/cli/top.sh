@@ -98,13 +98,14 @@ mkfifo pipe.hatf
 [ "$?" -eq 1 ] || fail "a pipe: $(cat err)"
 
 # The process goes on as a program that is not recorded.
+rm -f out
 LD_PRELOAD=$BUILD/libhatftrace.so HATFTRACE_OUT=exec.hatf HATFTRACE_BEGIN=now \
 	perl -e '@texts = map { "x" x $_ } 1 .. 5000;
-		select undef, undef, undef, 2;
+		select undef, undef, undef, 0.05 until -s "out";
 		delete $ENV{LD_PRELOAD};
-		exec "sleep", "10"' &
+		exec "sleep", "60"' &
 process=$!
-for ((i = 0; i < 100; i++)); do
+for ((i = 0; i < 500; i++)); do
 	[ -s exec.hatf ] && break
 	sleep 0.02
 done
@@ -113,6 +114,7 @@ run "$HATF" top -d 0.2 $process
 check_status 'a program that is not recorded' 0
 grep -q ': the trace has ended$' err || fail "not recorded: $(cat err)"
 kill $process
+wait $process 2>/dev/null
 
 # A damaged trace, and names that would change a terminal.
 {

@@ -443,13 +443,19 @@ make_title(struct watch *w)
 	escape_text(text, w->title, sizeof(w->title));
 }
 
+/* How watching goes on after the end of a trace. */
+enum next {
+	NEXT_NONE,   /* the process has no next trace */
+	NEXT_OPENED, /* the next trace is open */
+	NEXT_FAILED, /* it cannot be watched, as a message has said */
+};
+
 /*
  * After the end of a trace, watch the next trace of the process: the next
- * segment, or the trace after an exec.  Return false if there is none, or if
- * the user named a file instead of a process.  If there is none, w->trace may
- * be NULL afterwards.
+ * segment, or the trace after an exec.  There is none if the user named a file
+ * instead of a process.  After NEXT_FAILED, w->trace may be NULL.
  */
-static bool
+static enum next
 go_on(struct watch *w)
 {
 	const char *word;
@@ -459,7 +465,12 @@ go_on(struct watch *w)
 	word = live_trace_end_word(w->trace);
 	has_next = strcmp(word, "rotate") == 0 || strcmp(word, "exec") == 0;
 	live_trace_unlock(w->trace);
-	return has_next && is_alive(w) && open_pid(w, w->pid);
+	if (!has_next || !is_alive(w))
+		return NEXT_NONE;
+	if (!open_pid(w, w->pid))
+		return NEXT_FAILED;
+	make_title(w);
+	return NEXT_OPENED;
 }
 
 /* Wait for the next page; handle keys.  Return false if the user quits. */
@@ -487,40 +498,50 @@ wait_for_page(struct ask *ask)
 	return true;
 }
 
+/* Has the user seen as many pages as wanted? */
+static bool
+has_seen_all(const struct watch *w)
+{
+	return w->ask->count != 0 && w->page_count >= w->ask->count;
+}
+
+/* Report how the trace has ended.  Return the exit status. */
+static int
+report_end(struct watch *w)
+{
+	int exit_status = EXIT_FINE;
+
+	live_trace_lock(w->trace);
+	if (live_trace_end(w->trace) == LIVE_DAMAGED) {
+		message_print("%s: %s", w->path, live_trace_fault(w->trace));
+		exit_status = EXIT_BAD_INPUT;
+	} else if (w->is_over && w->ask->count != w->page_count) {
+		message_print("%s: the trace has ended", w->path);
+	}
+	live_trace_unlock(w->trace);
+	return exit_status;
+}
+
 /*
- * Show pages until the last trace ends, the user quits, or --count pages were
- * shown.  Return the exit status.
+ * Show pages until the trace ends, the user quits, or the user has seen as many
+ * pages as wanted.  Return the exit status.
  */
 static int
 watch(struct watch *w, struct ask *ask)
 {
-	int exit_status = EXIT_FINE;
+	enum next next = NEXT_NONE;
 
 	do {
 		catch_up(w);
 		if (!show_page(w))
 			return EXIT_BAD_INPUT;
-		if (w->is_over && go_on(w)) {
-			make_title(w);
+		if (w->is_over && !has_seen_all(w))
+			next = go_on(w);
+		if (next == NEXT_OPENED)
 			w->is_over = false;
-		}
-	} while (!w->is_over &&
-		 (ask->count == 0 || w->page_count < ask->count) &&
-		 wait_for_page(ask));
+	} while (!w->is_over && !has_seen_all(w) && wait_for_page(ask));
 	live_screen_end();
-	if (w->trace == NULL) {
-		message_print("%s: the trace has ended", w->path);
-		return EXIT_FINE;
-	}
-	live_trace_lock(w->trace);
-	if (live_trace_end(w->trace) == LIVE_DAMAGED) {
-		message_print("%s: %s", w->path, live_trace_fault(w->trace));
-		exit_status = EXIT_BAD_INPUT;
-	} else if (w->is_over && ask->count != w->page_count) {
-		message_print("%s: the trace has ended", w->path);
-	}
-	live_trace_unlock(w->trace);
-	return exit_status;
+	return next == NEXT_FAILED ? EXIT_BAD_INPUT : report_end(w);
 }
 
 int

@@ -15,9 +15,9 @@
  * expat does not scan the start of a long token again after every few bytes.
  *
  * The memory of expat does not grow with the number of records, because the
- * source refuses a file that declares entities, declares attributes of more
- * than ATTRIBUTES_NBYTES in all, has other elements than ours, or has a token
- * longer than TOKEN_NBYTES.
+ * source refuses a file that declares entities, has more than PROLOG_NBYTES
+ * before its root element, has other elements or attributes than ours, or has a
+ * token longer than TOKEN_NBYTES.
  */
 #include "hatf/formats/text/xml_plain.h"
 
@@ -36,10 +36,10 @@
 #define TOKEN_NBYTES ((int64_t)1024 * 1024)
 
 /*
- * Limit of the memory for declarations of attributes, as on_attribute()
- * estimates it.
+ * Maximum number of bytes before the root element's content.  Expat keeps much
+ * of what a DTD declares.
  */
-#define ATTRIBUTES_NBYTES ((size_t)1024 * 1024)
+#define PROLOG_NBYTES ((uint64_t)1024 * 1024)
 
 /*
  * The longest text of an element, in bytes.  Any comment fits, even if each of
@@ -76,8 +76,7 @@ struct xml {
 	bool may_be_plain;
 	/* attributes have default values, which only expat knows */
 	bool has_defaults;
-	size_t attributes_nbytes; /* see ATTRIBUTES_NBYTES */
-	size_t stride_nbytes;	  /* minimum length of expat's next piece */
+	size_t stride_nbytes; /* minimum length of expat's next piece */
 	/*
 	 * 0: outside the root element, 1: in the root element, 2: in a record,
 	 * 3: in a field
@@ -180,7 +179,7 @@ start_record(struct xml *x, const char *name, const char **attributes)
 }
 
 static void
-start_field(struct xml *x, const char *name)
+start_field(struct xml *x, const char *name, const char **attributes)
 {
 	const unsigned open = xml_fields(x->rec.tag) & ~x->seen;
 	unsigned field = 0;
@@ -192,6 +191,10 @@ start_field(struct xml *x, const char *name)
 		field++;
 	if (field == XML_FIELD_COUNT) {
 		stop(x, HATF_BAD_FIELD, "element");
+		return;
+	}
+	if (attributes[0] != NULL) {
+		stop(x, HATF_BAD_FIELD, "attribute");
 		return;
 	}
 	x->field = (enum xml_field)field;
@@ -208,6 +211,8 @@ on_start(void *ctx, const char *name, const char **attributes)
 	case 0:
 		if (strcmp(name, "hatf") != 0)
 			stop(x, HATF_NOT_HATF, "element");
+		else if (attributes[0] != NULL)
+			stop(x, HATF_BAD_FIELD, "attribute");
 		x->content_start = (uint64_t)XML_GetCurrentByteIndex(x->expat) +
 				   (uint64_t)XML_GetCurrentByteCount(x->expat);
 		break;
@@ -215,7 +220,7 @@ on_start(void *ctx, const char *name, const char **attributes)
 		start_record(x, name, attributes);
 		break;
 	case 2:
-		start_field(x, name);
+		start_field(x, name, attributes);
 		break;
 	default:
 		stop(x, HATF_BAD_FIELD, "element");
@@ -362,13 +367,11 @@ on_attribute(void *ctx, const char *element, const char *name, const char *type,
 {
 	struct xml *const x = ctx;
 
+	(void)element;
+	(void)name;
+	(void)type;
 	(void)is_required;
 	x->has_defaults |= value != NULL;
-	/* Expat keeps the strings, and about 64 bytes more for each one. */
-	x->attributes_nbytes += strlen(element) + strlen(name) + strlen(type) +
-				(value != NULL ? strlen(value) : 0) + 64;
-	if (x->attributes_nbytes > ATTRIBUTES_NBYTES)
-		stop(x, HATF_LIMIT, "attribute");
 }
 
 /* Report expat's error, unless it only says that we called XML_StopParser(). */
@@ -425,6 +428,10 @@ feed(struct source *s, size_t nbytes)
 	if ((int64_t)x->fed - (int64_t)XML_GetCurrentByteIndex(x->expat) >
 	    TOKEN_NBYTES) {
 		source_stop(s, HATF_LIMIT, "token");
+		return;
+	}
+	if (x->content_start == 0 && x->fed > PROLOG_NBYTES) {
+		source_stop(s, HATF_LIMIT, "declarations");
 		return;
 	}
 	x->may_be_plain =

@@ -362,6 +362,50 @@ START_TEST(memory_has_bounds)
 }
 END_TEST
 
+/* Return the sum of the lengths of the arrays of all pages. */
+static size_t
+count_entries(const struct numbered_blocks *blocks)
+{
+	size_t sum = 0;
+
+	for (size_t i = 0; i < (size_t)1 << blocks->page_shift; i++)
+		if (blocks->pages[i].count != 0)
+			sum += NUMBERED_PLACES >> blocks->pages[i].shift;
+	return sum;
+}
+
+/*
+ * Pages fill one after another, and then keep one block each.  The arrays of
+ * all pages together stay in proportion to the most blocks at a time.
+ */
+START_TEST(arrays_of_thin_pages_are_short)
+{
+	enum {
+		PAGES = 3000,
+		FULL = 86
+	};
+	struct numbered_blocks blocks;
+
+	numbered_blocks_init(&blocks);
+	for (uint64_t page = 0; page < PAGES; page++) {
+		struct block block = { .size = 1, .object = 1 }, old;
+		bool added;
+
+		for (uint64_t i = 0; i < FULL; i++)
+			ck_assert(numbered_blocks_put(
+				&blocks, (page << 20) + 16 * 11 * i, &block,
+				&added, &old));
+		for (uint64_t i = 1; i < FULL; i++)
+			ck_assert(numbered_blocks_take(
+				&blocks, (page << 20) + 16 * 11 * i, &old));
+	}
+	ck_assert_uint_eq(blocks.count, PAGES);
+	ck_assert_uint_eq(blocks.entry_count, count_entries(&blocks));
+	ck_assert_uint_le(blocks.entry_count, (size_t)24 * blocks.row_count);
+	numbered_blocks_fini(&blocks);
+}
+END_TEST
+
 START_TEST(memory_does_not_follow_the_trace)
 {
 	struct numbered_blocks blocks;
@@ -405,6 +449,7 @@ main(void)
 		every_address_is_allowed,
 		the_number_that_was_freed_last_is_used_next,
 		memory_has_bounds,
+		arrays_of_thin_pages_are_short,
 		memory_does_not_follow_the_trace,
 		two_sets_hash_differently,
 	};

@@ -215,10 +215,16 @@ START_TEST(entities_are_not_declared)
 }
 END_TEST
 
-START_TEST(attributes_are_declared_within_a_limit)
+START_TEST(declarations_have_a_limit)
 {
+	static const char *const declarations[][2] = {
+		{ "<!ATTLIST hatf a", " CDATA #IMPLIED>\n" },
+		{ "<!ATTLIST a", " >\n" },
+		{ "<!ELEMENT a", " (#PCDATA)>\n" },
+		{ "<?a", "?>\n" },
+	};
 	enum {
-		COUNT = 30000,
+		COUNT = 120000,
 		LINE_NBYTES = 64
 	};
 	char *const document = malloc((size_t)COUNT * LINE_NBYTES);
@@ -226,20 +232,53 @@ START_TEST(attributes_are_declared_within_a_limit)
 	struct hatf_error err;
 
 	ck_assert_ptr_nonnull(document);
-	for (unsigned count = 10; count <= COUNT; count += COUNT - 10) {
+	for (unsigned n = 0; n < 8; n++) {
+		const unsigned count = n % 2 == 0 ? 10 : COUNT;
 		size_t used = (size_t)sprintf(document, "<!DOCTYPE hatf [\n");
 
 		for (unsigned i = 0; i < count; i++)
-			used += (size_t)sprintf(
-				document + used,
-				"<!ATTLIST hatf a%u CDATA #IMPLIED>\n", i);
+			used += (size_t)sprintf(document + used, "%s%u%s",
+						declarations[n / 2][0], i,
+						declarations[n / 2][1]);
 		sprintf(document + used, "]>\n<hatf></hatf>");
 		ck_assert_uint_eq(read_text(document, r, 8, &err), 0);
 		ck_assert_int_eq(err.status == HATF_LIMIT, count == COUNT);
 		if (count == COUNT)
-			ck_assert_str_eq(err.field, "attribute");
+			ck_assert_str_eq(err.field, "declarations");
 	}
 	free(document);
+}
+END_TEST
+
+START_TEST(other_attributes_are_refused)
+{
+	/* The first element of the trace decides whether it is a trace. */
+	static const struct {
+		const char *document;
+		enum hatf_status status;
+		size_t count;
+	} faults[] = {
+		{ "<hatf a='1'><comment><attributes>b</attributes></comment>"
+		  "</hatf>",
+		  HATF_NOT_HATF, 0 },
+		{ "<hatf><comment><attributes>b</attributes></comment>"
+		  "<comment a='1'><attributes>b</attributes></comment></hatf>",
+		  HATF_BAD_FIELD, 1 },
+		{ "<hatf><comment><attributes>b</attributes></comment>"
+		  "<comment><attributes a='1'>b</attributes></comment></hatf>",
+		  HATF_BAD_FIELD, 1 },
+	};
+
+	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
+		struct hatf_record r[8];
+		struct hatf_error err;
+
+		ck_assert_uint_eq(read_text(faults[i].document, r, 8, &err),
+				  faults[i].count);
+		ck_assert_int_eq(err.status, faults[i].status);
+		if (faults[i].count != 0)
+			ck_assert_str_eq(err.field, "attribute");
+	}
 }
 END_TEST
 
@@ -319,7 +358,8 @@ main(void)
 	tcase_add_test(tc, every_element_is_read);
 	tcase_add_test(tc, malformed_documents_are_reported);
 	tcase_add_test(tc, entities_are_not_declared);
-	tcase_add_test(tc, attributes_are_declared_within_a_limit);
+	tcase_add_test(tc, declarations_have_a_limit);
+	tcase_add_test(tc, other_attributes_are_refused);
 	tcase_add_test(tc, other_documents_are_no_trace);
 	tcase_add_test(tc, what_has_no_end_is_refused);
 	suite_add_tcase(suite, tc);
