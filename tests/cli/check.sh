@@ -314,14 +314,18 @@ late(unsigned *seed)
 int
 main(void)
 {
-	unsigned seed = 1;
+	unsigned seed = 1, last = 0;
 	void *kept[100] = { early() };
 
+	/* No block is temporary: a temporary block may lie in two segments. */
 	for (int i = 0; i < 100000; i++) {
-		void **const slot = &kept[rand_r(&seed) % 100];
+		unsigned slot = rand_r(&seed) % 100;
 
-		free(*slot);
-		*slot = late(&seed);
+		if (slot == last)
+			slot = (slot + 1) % 100;
+		free(kept[slot]);
+		kept[slot] = late(&seed);
+		last = slot;
 	}
 	return 0;
 }
