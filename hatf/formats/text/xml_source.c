@@ -16,8 +16,8 @@
  *
  * The memory of expat does not grow with the number of records, because the
  * source refuses a file that declares entities, has more than PROLOG_NBYTES
- * before its root element, has other elements or attributes than ours, or has a
- * token longer than TOKEN_NBYTES.
+ * before its root element, has other elements than ours or other attributes in
+ * a record, or has a token longer than TOKEN_NBYTES.
  */
 #include "hatf/formats/text/xml_plain.h"
 
@@ -211,8 +211,6 @@ on_start(void *ctx, const char *name, const char **attributes)
 	case 0:
 		if (strcmp(name, "hatf") != 0)
 			stop(x, HATF_NOT_HATF, "element");
-		else if (attributes[0] != NULL)
-			stop(x, HATF_BAD_FIELD, "attribute");
 		x->content_start = (uint64_t)XML_GetCurrentByteIndex(x->expat) +
 				   (uint64_t)XML_GetCurrentByteCount(x->expat);
 		break;
