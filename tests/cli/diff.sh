@@ -51,7 +51,7 @@ pair awk '{ n[$1 % 7]++ }' 'm[$1]++ < 9 { n[$1]++ }' awk @ numbers
 # shellcheck disable=SC2016 # not for this shell
 pair perl 100 400 perl -e 'my %h; $h{$_} = 1 for (1..@)'
 pair python 200 900 "$PYTHON" -c 'x = [str(i) for i in range(@)]'
-pair find 1 2 find / -maxdepth @ -name usr
+pair find 1 2 find /usr -maxdepth @ -name bin
 pair ls /etc /usr ls -l @
 pair tar numbers words tar cf @.tar numbers @
 # shellcheck disable=SC2016
