@@ -299,8 +299,8 @@ run_compiled(struct ask *ask, const struct compiled *compiled)
 		exit_status =
 			compiled->fault != NULL ? EXIT_INCOMPLETE : EXIT_FINE;
 		if (!print_runs(ask) || ask->runs.failed_count != 0 ||
-		    ask->original_runs.failed_count != 0 ||
-		    verdict_report_unranked(&ask->runs) != 0)
+		    verdict_report_unranked(&ask->runs) != 0 ||
+		    ask->original_runs.failed_count != 0)
 			exit_status = EXIT_BAD_INPUT;
 		if (exit_status == EXIT_FINE &&
 		    limits_exceeded(&ask->limits, &ask->runs))

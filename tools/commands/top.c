@@ -535,10 +535,10 @@ watch(struct watch *w, struct ask *ask)
 		catch_up(w);
 		if (!show_page(w))
 			return EXIT_BAD_INPUT;
-		if (w->is_over && !has_seen_all(w))
+		if (w->is_over && !has_seen_all(w)) {
 			next = go_on(w);
-		if (next == NEXT_OPENED)
-			w->is_over = false;
+			w->is_over = next != NEXT_OPENED;
+		}
 	} while (!w->is_over && !has_seen_all(w) && wait_for_page(ask));
 	live_screen_end();
 	return next == NEXT_FAILED ? EXIT_BAD_INPUT : report_end(w);
