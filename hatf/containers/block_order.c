@@ -166,6 +166,8 @@ block_set_after(const struct block_set *blocks, uint64_t address, uint64_t last,
 	unsigned first = block_slot_place_of(address) + 1;
 	const struct block_page *page = block_slot_find_page(blocks, address);
 
+	if (last < address)
+		return false;
 	for (;;) {
 		if (page != NULL && first != BLOCK_PAGE_NBYTES) {
 			const struct found found =

@@ -130,9 +130,9 @@ bool block_set_take(struct block_set *blocks, uint64_t address,
 bool block_set_keep_order(struct block_set *blocks);
 
 /*
- * block_set_before() finds the last block before 'address'. block_set_after()
- * finds the first block after 'address' that begins at or before 'last'; 'last'
- * must not be less than 'address'.  Return false if there is no such block.
+ * block_set_before() finds the last block before 'address'.  block_set_after()
+ * finds the first block after 'address' that begins at or before 'last'.
+ * Return false if there is no such block.
  * Precondition: the set keeps its pages in order.
  */
 bool block_set_before(const struct block_set *blocks, uint64_t address,

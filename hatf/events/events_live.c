@@ -86,7 +86,7 @@ hatf_events_live_after(struct hatf_events *events, uint64_t heap,
 	const struct heap *const found = heaps_find(&events->heaps, heap);
 	struct block block;
 
-	if (found == NULL || last < address ||
+	if (found == NULL ||
 	    !block_set_after(&found->live, address, last, &address, &block))
 		return false;
 	set_live(events, heap, address, &block, live_ret);

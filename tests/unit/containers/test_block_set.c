@@ -232,6 +232,9 @@ check_neighbours(const struct block_set *blocks, size_t i)
 	     "up to the one behind");
 	want(!block_set_after(blocks, key(i), address - 1, &address, &block),
 	     "none up to the one behind");
+	want(key(i) < 4096 || !block_set_after(blocks, key(i), key(i) - 4096,
+					       &address, &block),
+	     "none in an empty range");
 }
 
 START_TEST(it_agrees_with_a_model)
