@@ -16,7 +16,7 @@ struct id_index {
 	/* each id from 1 to this number has the index id - 1 */
 	uint64_t sequential;
 	uint32_t count;	       /* number of indices given so far */
-	struct u64_map others; /* indices of all other ids, as 'value' */
+	struct u64_map others; /* all other ids; each 'value' is an index */
 };
 
 /* Store the index of an id in '*row_ret'; false if the id has no index. */

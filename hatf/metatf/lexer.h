@@ -58,15 +58,14 @@ void lexer_init(struct lexer *x, struct arena *arena, const char *text,
 bool lexer_step(struct lexer *x);
 
 /*
- * lexer_take_comment() returns a copy of the last comments before the current
- * token; lexer_take_trailing() returns only those that begin on the line where
- * the token before them ended.  Between these comments and the current token,
- * there may be other tokens.  Return NULL if an earlier call has taken the
- * comments, if there are none, or if there is no memory to copy them; in the
- * last case the lexer has failed.
+ * Return a copy of the last comments that the lexer has read.  They need not be
+ * directly before the current token.  lexer_take_trailing() returns only the
+ * comments that begin on the line on which the token before them ends.  Return
+ * NULL if there are no such comments, or if an earlier call has returned them.
+ * Without memory for the copy, return NULL, and the lexer has failed.
  */
-const char *lexer_take_trailing(struct lexer *x);
 const char *lexer_take_comment(struct lexer *x);
+const char *lexer_take_trailing(struct lexer *x);
 
 /*
  * Record an error at a place, unless there is one already.  Return false.

@@ -188,8 +188,8 @@ draft_add_field(struct draft *d, const char *name, struct dtd_place place)
 	}
 	if (++d->b->all_field_count > SCHEMA_MAX_ALL_FIELDS) {
 		build_fail(d->b, place,
-			   "the records of all sections have more than %u "
-			   "fields",
+			   "the records of all sections together have more "
+			   "than %u fields",
 			   SCHEMA_MAX_ALL_FIELDS);
 		return NULL;
 	}

@@ -131,9 +131,10 @@ costs_set_lane(struct costs *c, unsigned lane, int32_t cost)
 }
 
 /*
- * Return the costs after an optional change of the width.  The cost of a state
- * is the smaller of two: its cost so far, or the least cost of the states from
- * which one "set fieldSize" record leads to it, plus the cost of that record.
+ * Return the costs after an optional change of the width.  The new cost of a
+ * state is the smaller of two: its cost so far, and the cost of a change to the
+ * state.  A change costs one "set fieldSize" record, plus the least cost of the
+ * states from which that record leads to the state.
  * 'forbidden' is infinite for states that are not allowed, else 0.
  */
 static inline struct costs

@@ -149,8 +149,9 @@ leaves(const struct heap_calls_change *c)
 }
 
 /*
- * End the realloc of a block that was in a heap.  The block is no longer in
- * heap_table.
+ * End the realloc of a block that was in another heap than malloc's.  The caller
+ * has removed the block from heap_table.  If the block is still in that heap,
+ * put it back.
  */
 static void
 end_pool_change(struct heap_calls_change *c)

@@ -69,8 +69,9 @@ enum {
 struct jemalloc {
 	struct patch *patches;
 	/*
-	 * The first 'patched_count' patches are stored in slots.  Our dlsym()
-	 * returns the functions of all patches.
+	 * The slots that calls go through (patch_calls.h) get the functions of
+	 * the first 'patched_count' patches.  Our dlsym() returns the functions
+	 * of all patches.
 	 */
 	size_t patched_count;
 	bool is_there;

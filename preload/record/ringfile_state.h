@@ -43,7 +43,8 @@ struct ringfile {
 	_Atomic(struct ring *) initial, spare[SPARES_MAX];
 	_Atomic uint32_t ahead;	 /* spares to keep, or AHEAD_NEVER */
 	_Atomic uint32_t wanted; /* producers that began to wait for a spare */
-	_Atomic uint32_t made;	 /* futex word: changes after each attempt */
+	/* futex word; changes each time the writer has tried to make spares */
+	_Atomic uint32_t made;
 };
 
 /* NULL until ringfile_init().  The struct is wiped in the child of a fork. */

@@ -2,9 +2,9 @@
 /*
  * trace.h - write the blocks of the trace into its file
  *
- * The writer thread calls these functions, or the thread of the program that
- * does its work. narrate.h encodes events into blocks; this file compresses and
- * writes the blocks.
+ * The writer thread calls these functions.  If a process ends before it has a
+ * writer thread, the thread that ends the process calls them.  narrate.h encodes
+ * events into blocks; this file compresses and writes the blocks.
  */
 #ifndef TRACE_H
 #define TRACE_H

@@ -29,8 +29,8 @@ void remaining_threads_open_stat(void);
 /*
  * Have all threads of the program ended, so that only the writer keeps the
  * process alive?  /proc/self describes the initial thread, which stays as a
- * zombie.  '*status_ret' is the status of that thread, as of wait(2), since a
- * filter may have ended the thread by a signal.
+ * zombie.  Store the status of that thread, in the form of wait(2), in
+ * '*status_ret': a seccomp filter may have killed the thread.
  */
 bool remaining_threads_none(int *status_ret);
 

@@ -149,7 +149,7 @@ check 'usable: the peak' "$(jq '.allocators[0].peak_asked_bytes' out)" 1100
 check 'usable: more' "$(jq '.allocators[0] | .peak_usable_bytes >
 	.peak_asked_bytes and .peak_usable_bytes < 1200' out)" true
 run "$HATF" replay -u -r 1 -a glibc sizes.ascii
-grep -q '^Usable beyond .*: glibc [0-9]* B (' out || fail "$(cat out)"
+grep -q '^Usable bytes beyond .*: glibc [0-9]* B (' out || fail "$(cat out)"
 
 # ------------------------------------------------- what allocators tell, if any
 awk -v first="$first_line" 'BEGIN {

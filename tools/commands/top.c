@@ -247,7 +247,7 @@ open_file(struct watch *w, const char *path)
 	return open_trace(w, fd, pid, pid_start);
 }
 
-/* Watch a process, once it has begun a trace. */
+/* Wait until the process has begun a trace, then open the trace. */
 static bool
 open_pid(struct watch *w, pid_t pid)
 {

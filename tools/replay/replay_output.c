@@ -241,7 +241,7 @@ print_usable(struct out *o, const struct replay_view *view)
 
 	const char *separator = "";
 
-	out_printf(o, "%sUsable beyond the requested bytes, at the peak:",
+	out_printf(o, "%sUsable bytes beyond the requested ones, at the peak:",
 		   view->markdown ? "\n" : "");
 	for (unsigned i = 0; i < runs->count; i++) {
 		const struct replay_column *const c = &runs->columns[i];

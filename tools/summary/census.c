@@ -3,8 +3,8 @@
  * census.c - see census.h
  *
  * census_calls.c counts calls, and census_rows.c numbers stacks, threads and
- * heaps.  This file handles names of threads, definitions, the window and the
- * peak.
+ * heaps.  This file handles the definitions of call stacks, the names of
+ * threads, the inherited blocks, the window and the peak.
  */
 #include "tools/summary/census.h"
 

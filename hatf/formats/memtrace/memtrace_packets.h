@@ -56,8 +56,8 @@ struct memtrace_packets {
 	struct hatf_stacks *stacks;
 	/*
 	 * true: Memtrace recorded the trace, and gave each call site a location
-	 * code.  The code is the address of the site's frames, so adjacent
-	 * frames may have the same address.
+	 * code.  With inlined functions, a call site has several frames.  Each
+	 * of them has the code as its address.
 	 */
 	bool has_codes;
 	uint64_t version, pid, domain;
