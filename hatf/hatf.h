@@ -60,7 +60,7 @@
  *
  *   - Where the first member is 'struct_nbytes', the caller sets it to the
  *     sizeof of the struct.  In options, the caller sets each other member to
- *     0, which selects the default, or to a value:
+ *     0, which selects the default, or to a value.  For example:
  *
  *	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
  *

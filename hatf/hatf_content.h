@@ -5,7 +5,7 @@
  * Readers return records and writers take records.  Each 'struct hatf_record'
  * is one record of a trace.  Its members 'size' to 'heap' have the same values
  * however the file encodes the record: with any widths, interpretations and
- * compression. hatf.h describes what all functions have in common: failure,
+ * compression.  hatf.h describes what all functions have in common: failure,
  * threads, ownership, growth.
  */
 #ifndef HATF_PUBLIC_CONTENT_H
@@ -90,8 +90,8 @@ enum hatf_status {
 	 */
 	HATF_NOT_READ = 19,
 	/*
-	 * an option has an impossible value: 'field' names the option; or the
-	 * state of the object does not allow the call (hatf_events.h)
+	 * an option has an impossible value, and 'field' names the option; or
+	 * the state of the object does not allow the call (hatf_events.h)
 	 */
 	HATF_BAD_OPTION = 20,
 };
@@ -99,7 +99,7 @@ enum hatf_status {
 /*
  * Where and why something failed.  'offset' is the offset of the invalid record
  * in the uncompressed stream; 'record' is the number of data records (tags 0 to
- * 10) before it.
+ * 10) before this record.
  */
 struct hatf_error {
 	enum hatf_status status;
@@ -115,12 +115,13 @@ struct hatf_error {
 	uint64_t line;
 	/*
 	 * the invalid part, as FORMAT.md, FORMATS.md or RINGS.md names it; for
-	 * some statuses, what the comment of the status says; static, or NULL
+	 * some statuses, 'field' is instead what the comment of the status
+	 * says; static, or NULL
 	 */
 	const char *field;
 	/*
 	 * Compression of the file that is read: "gzip", "zstd", "lz4", or NULL;
-	 * static.  If it is not NULL, 'offset' is an offset into the
+	 * static.  If 'compression' is not NULL, 'offset' is an offset into the
 	 * uncompressed stream, not into the file.
 	 */
 	const char *compression;
@@ -158,8 +159,8 @@ enum hatf_tag {
 #define HATF_TAG_COUNT 12
 
 /*
- * Return the paper's name of a tag: "alloc", "free", "reallocNoAlloc", ...;
- * static. NULL if there is no such tag.
+ * Return the name that the paper gives a tag: "alloc", "free",
+ * "reallocNoAlloc", ...; static.  Return NULL if there is no such tag.
  */
 HATF_API const char *hatf_tag_name(unsigned tag);
 
@@ -271,9 +272,9 @@ struct hatf_attr_item {
 
 /*
  * Store the next item of attribute bytes, and advance '*next' past this item.
- * At first, '*next' must point to the first attribute byte; 'end' is one past
- * the last attribute byte.  Return false and store nothing if there is no
- * further item; '*next' is then 'end', or points to malformed bytes.
+ * Before the first call, '*next' must point to the first attribute byte; 'end'
+ * is one past the last attribute byte.  Return false and store nothing if there
+ * is no further item; '*next' is then 'end', or points to malformed bytes.
  */
 HATF_API bool hatf_attr_next(const uint8_t **next, const uint8_t *end,
 			     struct hatf_attr_item *item_ret);
@@ -289,11 +290,11 @@ HATF_API bool hatf_attr_put(uint8_t *buf, size_t cap, size_t *used,
 /* ---------------------------------------------------------------- stacks */
 
 /*
- * Stacks say where calls came from (FORMAT "Stacks").  A stack is a frame and
- * the stack of its caller, so stacks with the same outer frames share the
- * memory for them.  A source location alone is a stack of one frame.  Frames
- * and stacks have ids from 1; id 0 means none.  Comments define frames and
- * stacks; the attribute STACK of a record is the id of a stack.
+ * Stacks say where calls came from (FORMAT "Stacks").  A stack consists of a
+ * frame and the caller's stack, so stacks with the same outer frames share the
+ * memory for these frames.  A source location alone is a stack of one frame.
+ * Frames and stacks have ids from 1; id 0 means none.  Comments define frames
+ * and stacks; the attribute STACK of a record is the id of a stack.
  *
  * A 'struct hatf_stacks' serves a writer or a reader.  For a writer, a frame or
  * stack gets its id when it is first added.  For a reader, the ids are those of
@@ -324,8 +325,8 @@ struct hatf_frame {
 	uint64_t address;
 	/*
 	 * Address in the object's file: the return address minus the load bias
-	 * of the object; 0 if unknown. hatf_stacks_add_frame() ignores the
-	 * offset.
+	 * of the object; 0 if unknown.  hatf_stacks_add_frame() ignores this
+	 * member.
 	 */
 	uint64_t offset;
 	uint64_t reserved; /* always 0 */
@@ -373,11 +374,12 @@ HATF_API enum hatf_status hatf_stacks_add(struct hatf_stacks *stacks,
 					  uint64_t *id_ret);
 
 /*
- * For writing: store the text of the next comment in 'buf', of 'cap' bytes,
- * which must be HATF_DEFINITION_MAX.  Each comment defines one frame or stack
- * that was added and is not yet defined; a name that does not fit is omitted.
- * Return the length of the text in bytes, or 0 if everything is defined.  Write
- * these comments before the record that refers to the frames and stacks.
+ * For writing: store the text of the next comment in 'buf'.  'buf' has 'cap'
+ * bytes, and 'cap' must be HATF_DEFINITION_MAX.  Each comment defines one frame
+ * or stack that was added and is not yet defined; a name that does not fit is
+ * omitted.  Return the length of the text in bytes, or 0 if everything is
+ * defined.  Write these comments before the record that refers to the frames
+ * and stacks.
  */
 #define HATF_DEFINITION_MAX 65535
 HATF_API size_t hatf_stacks_next(struct hatf_stacks *stacks, char *buf,

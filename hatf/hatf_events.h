@@ -24,8 +24,8 @@ extern "C" {
  */
 enum hatf_event_kind {
 	/*
-	 * malloc, calloc and similar calls; address 0: the call failed; see
-	 * also 'carried'
+	 * malloc, calloc and similar calls.  If 'address' is 0, the call
+	 * failed.  See also 'carried' of struct hatf_event.
 	 */
 	HATF_EVENT_ALLOC,
 	HATF_EVENT_FREE,
@@ -59,13 +59,14 @@ enum hatf_violation {
 	HATF_VIOLATION_THREAD = 5,
 	/*
 	 * the heap was created twice, or was destroyed or has an event although
-	 * it does not exist; or heap 0 of a trace of ours was destroyed
+	 * it does not exist; or heap 0 was destroyed, in a trace whose first
+	 * record is a "HATF 1.0" comment
 	 */
 	HATF_VIOLATION_HEAP = 6,
 	/*
-	 * an alloc or free that a realloc announced does not match the realloc
-	 * or is missing, or the addresses of a realloc do not fit its tag
-	 * (FORMAT "Realloc")
+	 * a realloc announced an alloc or free that is missing or does not
+	 * match the realloc; or the addresses of a realloc do not fit the tag
+	 * of the realloc (FORMAT "Realloc")
 	 */
 	HATF_VIOLATION_PAIRING = 7,
 };
@@ -76,8 +77,8 @@ HATF_API const char *hatf_violation_text(enum hatf_violation violation);
 struct hatf_event {
 	enum hatf_event_kind kind;
 	/*
-	 * a violation by the event, or by the records that the realloc before
-	 * this event announced; if there are several, one of them
+	 * a violation by this event, or by the records that the realloc before
+	 * this event announced; if there are several violations, one of them
 	 */
 	enum hatf_violation violation;
 	uint8_t tag; /* tag of the event's first record */
@@ -91,8 +92,9 @@ struct hatf_event {
 	bool inherited;
 	/*
 	 * The trace states that the object was live when the trace began.  An
-	 * alloc with this flag is not an event of this trace. birth_time and
-	 * birth_event are those of the beginning of the trace.
+	 * alloc with this flag is not an event of this trace.  The object's
+	 * 'birth_event' is 0, and its 'birth_time' is the time at which the
+	 * trace began.
 	 */
 	bool carried;
 	uint32_t attributes_nbytes;
@@ -154,8 +156,8 @@ HATF_API enum hatf_status hatf_events_open(struct hatf_reader *reader,
  * frees the block, or the end of the heap.  If the trace contradicts itself or
  * lacks a free, an alloc or realloc may replace a block that is still live at
  * the new address; 'block' of the event is then the number of the replaced
- * block.  The old block that a realloc of tag HATF_REALLOC_ALLOC keeps gets
- * another number, without an event.
+ * block.  If the old block of a realloc of tag HATF_REALLOC_ALLOC stays live,
+ * the stage gives this block another number, without an event.
  *
  * The stage then needs about twice the memory for each block, and handles
  * events faster.  Call this before hatf_events_inherit() and before reading the
@@ -176,8 +178,9 @@ enum hatf_heritage {
 	/*
 	 * the trace (or that of an ancestor) does not say exactly which blocks
 	 * were inherited: its header lacks the name of the parent's trace or of
-	 * the previous segment, or the exact event of the fork; it began late;
-	 * or its carried blocks are not exact (FORMAT "Header")
+	 * the previous segment, or the exact event of the fork; the trace began
+	 * later than its process; or its carried blocks are not exact (FORMAT
+	 * "Header")
 	 */
 	HATF_HERITAGE_INEXACT = 3,
 	/*
@@ -207,9 +210,9 @@ HATF_API const char *hatf_heritage_text(enum hatf_heritage heritage);
  * The function looks for a parent's trace in the folder of 'path', which is the
  * path of the child's trace.  If 'path' is NULL or "-", it looks in the working
  * directory.  It also looks at the path in the child's header, if this path is
- * absolute and the file there has the same owner as the child's trace.  Files
- * are opened as by hatf_file_open_found(), and at most HATF_ANCESTORS_MAX of
- * them.
+ * absolute and the file there has the same owner as the child's trace.  The
+ * function opens at most HATF_ANCESTORS_MAX files, each as
+ * hatf_file_open_found() does.
  *
  * Store the result in '*heritage_ret'.  If it is neither HATF_HERITAGE_EXACT
  * nor HATF_HERITAGE_NONE, the first free or realloc of each unknown address
@@ -224,10 +227,10 @@ HATF_API enum hatf_status hatf_events_inherit(struct hatf_events *events,
 /*
  * Read up to 'max' events into 'out' and store in '*n_ret' how many.  Results
  * and errors are those of hatf_reader_read(), and hatf_reader_error() of the
- * reader returns the place.  The stage itself may also run out of memory:
- * HATF_NO_MEMORY.  An event with a violation is returned like any other.  If an
- * event contradicts earlier events, the stage believes the later event: a block
- * is live from its latest alloc on.
+ * reader returns the place of the error.  The stage itself may also run out of
+ * memory: HATF_NO_MEMORY.  An event with a violation is returned like any
+ * other.  If an event contradicts earlier events, the stage believes the later
+ * event: a block is live from its latest alloc on.
  */
 HATF_API enum hatf_status hatf_events_read(struct hatf_events *events,
 					   struct hatf_event *out, size_t max,
@@ -263,12 +266,12 @@ struct hatf_event_columns {
 };
 
 /*
- * Read up to 'max' events into the rows from 'first' of all columns, and store
- * in '*n_ret' how many.  Comments get no row.  With HATF_OK, there is at least
- * one event, unless 'max' is 0.  Results and errors are those of
- * hatf_events_read(); also HATF_BAD_OPTION ("struct_nbytes", "reserved").  An
- * invalid definition of a stack is ignored.  Do not mix this call with
- * hatf_events_read() on one stage.
+ * Read up to 'max' events into the rows of all columns, from row number 'first'
+ * on.  Store in '*n_ret' how many events were read.  Comments get no row.  With
+ * HATF_OK, there is at least one event, unless 'max' is 0.  Results and errors
+ * are those of hatf_events_read(); also HATF_BAD_OPTION ("struct_nbytes",
+ * "reserved").  An invalid definition of a stack is ignored.  Do not mix this
+ * call with hatf_events_read() on one stage.
  */
 HATF_API enum hatf_status
 hatf_events_read_columns(struct hatf_events *events,
@@ -350,8 +353,8 @@ HATF_API enum hatf_status hatf_events_keep_order(struct hatf_events *events);
  * (hatf_events_live_before()), or the first one after 'address' that begins at
  * or before 'last' (hatf_events_live_after()).  Return false if there is no
  * such object.  Call hatf_events_keep_order() before.  The result is the state
- * after all events that have been read; to see the state after each event, read
- * one event per call.
+ * after all events that have been read; to see the state after each event, call
+ * hatf_events_read() for one event at a time.
  */
 HATF_API bool hatf_events_live_before(struct hatf_events *events, uint64_t heap,
 				      uint64_t address,
@@ -393,13 +396,14 @@ struct hatf_rings {
 };
 
 /*
- * Find the ring file that belongs to 'trace' and copy its path to 'path', of
- * 'nbytes' bytes, NUL-terminated.  The function looks in the folder of the
- * trace.  It also looks at the path that the trace names, if this path is
- * absolute and the file there has the same owner as the trace.  For root, it
- * looks only in the folder of the trace, because the author of the trace may
- * have chosen the path.  Ring files are opened as by hatf_file_open_found().
- * Return false if there is no ring file, or if its path does not fit.
+ * Find the ring file that belongs to 'trace'.  Copy the path of the ring file,
+ * NUL-terminated, to 'path', which has 'nbytes' bytes.  The function looks in
+ * the folder of the trace.  It also looks at the path that the trace names, if
+ * this path is absolute and the file there has the same owner as the trace.
+ * For root, it looks only in the folder of the trace, because the author of the
+ * trace may have chosen the path.  Ring files are opened as by
+ * hatf_file_open_found().  Return false if there is no ring file, or if its
+ * path does not fit.
  */
 HATF_API bool hatf_rings_find(const char *trace, char *path, size_t nbytes);
 
@@ -424,8 +428,8 @@ HATF_API enum hatf_status hatf_rings_get(const char *rings,
 /*
  * The caller is the parent of the process and knows how the process ended:
  * HATF_RECOVER_EXITED means that a system call that bypassed libc ended the
- * process, HATF_RECOVER_KILLED that a signal ended it.  The trailer then says
- * the same.
+ * process, HATF_RECOVER_KILLED that a signal ended it.  The trailer then states
+ * how the process ended.
  */
 #define HATF_RECOVER_EXITED 4u
 #define HATF_RECOVER_KILLED 8u

@@ -104,14 +104,14 @@ HATF_API const char *hatf_format_of_path(const char *path,
 /* ----------------------------------------------------------------- files */
 
 /*
- * Open a file for reading whose name came from a directory or from another
- * file, which an attacker may have written.  It must be a regular file outside
- * the kernel's own file systems (procfs, sysfs and similar).  The function
- * never opens any other file, because opening a device may have effects.  The
- * call never waits, and never follows a symbolic link in the last component of
- * 'path'.  Store a descriptor, which the caller closes.  Errors: HATF_IO, whose
- * sys_errno is ELOOP for a symbolic link, EISDIR for a directory, ENOTSUP for
- * any other file that is refused.
+ * Open a file for reading.  The name of the file came from a directory or from
+ * another file, which an attacker may have written.  The file must be a regular
+ * file outside the kernel's own file systems (procfs, sysfs and similar).  The
+ * function never opens any other file, because opening a device may have
+ * effects.  The call never waits, and never follows a symbolic link in the last
+ * component of 'path'.  Store a descriptor, which the caller closes.  Errors:
+ * HATF_IO, whose sys_errno is ELOOP for a symbolic link, EISDIR for a
+ * directory, ENOTSUP for any other file that is refused.
  */
 HATF_API enum hatf_status hatf_file_open_found(const char *path, int *fd_ret,
 					       struct hatf_error *err);
@@ -217,7 +217,7 @@ hatf_reader_open(const char *path, const struct hatf_reader_options *options,
  *
  * Errors: HATF_NO_TRAILER, HATF_TRUNCATED, HATF_BAD_TAG, HATF_BAD_METADATA,
  * HATF_BAD_COMPRESSION, HATF_BAD_COMMENT, HATF_BAD_FIELD, HATF_LIMIT, HATF_IO,
- * HATF_NO_MEMORY; hatf_reader_error() returns the place.
+ * HATF_NO_MEMORY; hatf_reader_error() returns the place of the error.
  */
 HATF_API enum hatf_status hatf_reader_read(struct hatf_reader *reader,
 					   struct hatf_record *records,
@@ -249,10 +249,10 @@ HATF_API const char *hatf_reader_trailer(const struct hatf_reader *reader,
 					 const char *key);
 
 /*
- * For a trace in the format of another system, return the "key=value" lines
- * that describe it in a HATF header, for hatf_writer_options.header; "" if
- * there are none.  Return NULL if the format is one of this project.  The text
- * is valid until the reader is closed.
+ * For a trace in the format of another system, return "key=value" lines that
+ * describe the trace, for 'header' of struct hatf_writer_options; "" if there
+ * are none.  Return NULL if the format is one of this project.  The text is
+ * valid until the reader is closed.
  */
 HATF_API const char *hatf_reader_header_lines(const struct hatf_reader *reader);
 
@@ -327,8 +327,9 @@ HATF_API const char *hatf_writer_placement(unsigned idx);
 /*
  * What a writer may omit: one field of all records, or with HATF_DROP_COMMENTS
  * whole records.  If threads or heaps are omitted, so are the records that
- * create and destroy them.  Comments that define frames and stacks are omitted
- * with the attributes, which refer to them, and not with the other comments.
+ * create and destroy them.  HATF_DROP_ATTRIBUTES, and not HATF_DROP_COMMENTS,
+ * omits the comments that define frames and stacks, because the attributes
+ * refer to these definitions.
  */
 enum {
 	HATF_DROP_TIME = 1 << HATF_FIELD_TIME,
@@ -407,15 +408,16 @@ hatf_writer_open(const char *path, const struct hatf_writer_options *options,
  * Append 'n' records; they are copied.  HATF_COMMENT is allowed, HATF_METADATA
  * is not, because the writer places metadata itself.  Unless 'bare' is set, the
  * comments "HATF block", "HATF sum", "HATF end" and "HATF 1.0" are dropped,
- * since the writer makes its own.  It copies from the last "HATF end" how the
- * program ended, and what the recording cost.  "HATF stacks" comments are
- * always dropped, because a reader has added their stacks to the attributes of
- * the records.
+ * since the writer makes its own.  The writer's own trailer repeats what the
+ * last dropped "HATF end" says about how the program ended and what the
+ * recording cost.  "HATF stacks" comments are always dropped, because a reader
+ * has added their stacks to the attributes of the records.
  *
  * Errors, all sticky: HATF_IO; HATF_NO_MEMORY; HATF_LIMIT; HATF_BAD_RECORD (the
  * tag is unknown or HATF_METADATA; more than 65535 attribute bytes; a "HATF
  * lost" comment without a valid count, unless 'bare' is set or the format
- * belongs to another system). hatf_writer_error() returns the place.
+ * belongs to another system).  hatf_writer_error() returns the place of the
+ * error.
  */
 HATF_API enum hatf_status hatf_writer_write(struct hatf_writer *writer,
 					    const struct hatf_record *records,
@@ -446,7 +448,7 @@ HATF_API bool hatf_writer_get_loss(const struct hatf_writer *writer,
 
 /*
  * Return the first error of the writer; its status is HATF_OK if there was
- * none. Valid until the writer is closed.
+ * none.  The result is valid until the writer is closed.
  */
 HATF_API const struct hatf_error *
 hatf_writer_error(const struct hatf_writer *writer);

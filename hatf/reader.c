@@ -81,7 +81,7 @@ note_records(struct source *s, const struct hatf_record *records, size_t n)
 			return i;
 		tally_note(&s->tally, &records[i]);
 	}
-	/* An error concerns the record after those that are counted. */
+	/* An error concerns the record after the counted records. */
 	s->err.record = s->tally.record_count;
 	if (s->err.status == HATF_END &&
 	    framing_end(&s->framing, s->tally.record_count, &field) != HATF_END)

@@ -33,8 +33,8 @@ struct hatf_writer {
 	 */
 	bool framed;
 	/*
-	 * The header comment, to be written before the first record.  NULL: it
-	 * is written, or there is none.
+	 * The header comment, to be written before the first record.  NULL: the
+	 * header comment has been written, or there is none.
 	 */
 	char *header;
 	size_t header_nbytes;
@@ -431,7 +431,11 @@ hatf_writer_open(const char *path, const struct hatf_writer_options *options,
 	return status;
 }
 
-/* Write what is left, and the trailer unless the format makes it by itself. */
+/*
+ * Write the header comment if it is still unwritten, the trailer unless the
+ * format makes it by itself, and what the format and the output file have
+ * buffered.
+ */
 static void
 finish(struct hatf_writer *w)
 {

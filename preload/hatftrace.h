@@ -103,8 +103,8 @@ hatftrace_mark(const char *text)
  * formatted as by printf(), truncated to 880 bytes.  The text is formatted only
  * while events are recorded.  Returns 0 if the event was recorded.  Returns -1
  * if the recorder is not recording, if 'name' is NULL, if the format is wrong,
- * or if the ring was full and HATFTRACE_FULL is "drop".  In the last case the
- * trace counts the event as lost.
+ * or if the ring was full and HATFTRACE_FULL is "drop".  If the ring was full,
+ * the trace counts the event as lost.
  */
 static inline int hatftrace_event(const char *name, const char *format, ...)
 	__attribute__((format(printf, 2, 3), unused));

@@ -112,7 +112,7 @@ hatf_heritage_text(enum hatf_heritage heritage)
 
 /*
  * Print the system's reason (errno); if there is none, print the text of the
- * status.  Either helps the user more than the place in the trace.
+ * status.  Either text helps the user more than the place in the trace.
  */
 static void
 print_system_error(const struct hatf_error *err, char *buf, size_t nbytes)

@@ -5,7 +5,7 @@
  * The first member of such a struct, 'struct_nbytes', is its size in the
  * version of hatf.h that the caller was compiled with (hatf.h, "Growth").  All
  * access to the caller's struct goes through these two functions; the library
- * works on a copy of its own version.
+ * works on a copy that has the size of the struct in the library's version.
  */
 #ifndef HATF_SIZED_H
 #define HATF_SIZED_H
@@ -21,19 +21,19 @@
 #define SIZED_MAX 65536
 
 /*
- * Copy the struct of a caller to 'own', of 'own_nbytes' bytes, and set
- * 'struct_nbytes' of the copy to 'own_nbytes'.  Members that the caller's
- * struct lacks become 0.  If 'given' is NULL, all other members become 0.
- * Return false if the size is impossible, or if the caller has set a member
- * that this version does not know.
+ * Copy 'given', the caller's struct, to 'own', which has 'own_nbytes' bytes.
+ * Set 'struct_nbytes' of the copy to 'own_nbytes'.  Members that the caller's
+ * struct lacks become 0.  If 'given' is NULL, all members but 'struct_nbytes'
+ * become 0.  Return false if the caller's size is impossible, or if the caller
+ * has set a member that this version does not know.
  */
 bool sized_take(void *own, size_t own_nbytes, const void *given);
 
 /*
- * Copy 'own' to the caller's struct, except 'struct_nbytes', which keeps its
- * value.  If the caller's struct is shorter, truncate the copy; if it is
- * longer, set the members that 'own' lacks to 0.  Do nothing if the size is
- * impossible.
+ * Copy 'own' to 'given', the caller's struct, except 'struct_nbytes', which
+ * keeps its value.  If the caller's struct is shorter than 'own', truncate the
+ * copy; if it is longer, set the members that 'own' lacks to 0.  Do nothing if
+ * the caller's size is impossible.
  */
 void sized_give(void *given, const void *own, size_t own_nbytes);
 

@@ -4,10 +4,10 @@
  *
  * 'struct text' is a bounded string builder; text_find() reads the lines back.
  * The functions keep the rules of encoder.h for code in traced programs (no
- * stdio, no locale).  Lines end in '\n'.  In a value, bytes below 0x20, 0x7f
- * and '\\' are written as \xHH (FORMAT "Comments of this project").  The names
- * begin with 'text_' because other parts of the recorder use these functions
- * for messages and paths.
+ * stdio, no locale).  Lines end in '\n'.  In a value, 0x7f, '\\' and all bytes
+ * below 0x20 are written as \xHH (FORMAT "Comments of this project").  The
+ * names begin with 'text_' because other parts of the recorder use these
+ * functions for messages and paths.
  */
 #ifndef HATF_COMMENT_TEXT_H
 #define HATF_COMMENT_TEXT_H

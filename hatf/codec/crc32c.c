@@ -4,10 +4,11 @@
  *
  * The CRC-32C instruction of the processor has a latency of three cycles and a
  * throughput of one per cycle.  So crc32c_add() splits a long input into
- * thirds, computes their checksums by turns in one loop, and then joins
- * them.  To join them, it multiplies the checksum of a third that is followed
- * by 'n' bytes by x^(8n), modulo the polynomial.  Joining takes as long as the
- * checksum of a few kilobytes, so crc32c_add() does not split a short input.
+ * thirds, computes their checksums by turns in one loop, and then joins the
+ * checksums.  If 'n' bytes of the later thirds follow a third, the checksum of
+ * the third is multiplied by x^(8n), modulo the polynomial.  The XOR of the
+ * three products is the joined checksum.  Joining takes as long as the checksum
+ * of a few kilobytes, so crc32c_add() does not split a short input.
  */
 #include "hatf/codec/crc32c.h"
 
@@ -27,8 +28,9 @@
 #endif
 
 /*
- * Entry i is the number i times x^8, modulo the polynomial.  As in multiply(),
- * the top bit of a number is the coefficient of x^0.
+ * A number stands for a polynomial: as in multiply(), the top bit of the number
+ * is the coefficient of x^0.  Entry i is the polynomial that the number i
+ * stands for, times x^8, modulo the polynomial of CRC-32C.
  */
 static const uint32_t table[256] = {
 	0x00000000, 0xf26b8303, 0xe13b70f7, 0x1350f3f4, 0xc79a971f, 0x35f1141c,

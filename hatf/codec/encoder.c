@@ -19,10 +19,10 @@ _Static_assert(ENCODER_RECORD_MAX_NBYTES >= 6 * 28 + 1 + 6 * 8 + 2 + 65535,
 	       "the output must have room for a record with its metadata");
 
 /*
- * Store a number that fits the field's width, and return the position after it.
- * The store overwrites up to 8 bytes after the number;
- * ENCODER_RECORD_MAX_NBYTES includes these bytes, since it counts 8 bytes per
- * field.
+ * Store a number in 'nbytes' bytes at 'p', and return the position after these
+ * bytes.  The store also overwrites up to 8 bytes after this position.  The
+ * output has room for them, because ENCODER_RECORD_MAX_NBYTES counts 8 bytes
+ * per field.
  */
 static inline uint8_t *
 put_number(uint8_t *p, const struct layout_field *f, size_t nbytes,
@@ -36,7 +36,7 @@ put_number(uint8_t *p, const struct layout_field *f, size_t nbytes,
 	return p + nbytes;
 }
 
-/* Return the size of the stored length of attributes: 0, 1 or 2 bytes. */
+/* Return how many bytes the length of the attributes takes: 0, 1 or 2. */
 static inline unsigned
 length_nbytes(const struct layout_field *attributes)
 {

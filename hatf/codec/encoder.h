@@ -4,13 +4,13 @@
  *
  * An encoder writes HATF 1.0 into the caller's buffer: data records, the
  * metadata that a planner (place.h) puts between them, and the comments that
- * frame a block.  The recorder and hatf_writer share it.
+ * frame a block.  The recorder and hatf_writer use this encoder.
  *
  * The encoder keeps records in its span until the span has no room for the next
  * record, or until encoder_flush(), encoder_end_column() or encoder_end()
- * writes them.  In fast mode, if the span is empty, the encoder writes most
- * records that fit the layout at once (see put_at_once()).  'used' does not
- * include the records of the span.
+ * writes them.  In fast mode, if the span is empty and a record fits the
+ * layout, the encoder usually writes the record at once, without the span (see
+ * put_at_once()).  'used' does not include the records of the span.
  *
  * The encoder runs inside traced programs, in a thread without libc state of
  * its own.  So neither this file nor any other file of its folder allocates,
@@ -35,9 +35,9 @@
 
 /*
  * Maximum length of one record with the metadata before it.  For each of six
- * fields, two metadata records may set the interpretation (20 + 4 bytes) and
- * one the fieldSize (4).  The record itself has 1 + 6 * 8 bytes, and then 2 +
- * 65535 bytes of attributes.
+ * fields, two metadata records may set the interpretation (20 + 4 bytes), and a
+ * third one the fieldSize (4 bytes).  The record itself has 1 + 6 * 8 bytes for
+ * its tag and numbers, and 2 + 65535 bytes for its attributes.
  */
 #define ENCODER_RECORD_MAX_NBYTES (ENCODER_RECORD_NBYTES + 65535)
 #define ENCODER_RECORD_NBYTES	  (6 * 28 + 49 + 2)
@@ -210,8 +210,9 @@ encoder_put_plain(struct encoder *e, uint8_t tag, uint64_t size,
 }
 
 /*
- * Like encoder_put_plain(), but if a column is active, the caller has already
- * added the stack of the record to the column.
+ * encoder_put_taken() is like encoder_put_plain(), but if a column is active,
+ * the caller must already have added the stack of the record to the column.
+ * Its slow path is encoder_put_taken_slow().
  */
 bool encoder_put_taken_slow(struct encoder *e, uint8_t tag, uint64_t size,
 			    uint64_t address, uint64_t thread, uint64_t time);
@@ -240,7 +241,7 @@ struct encoder_run {
 	/* The bytes of each record after its address, in memory order. */
 	uint64_t tail;
 	size_t tail_nbytes;
-	uint64_t count, free_count; /* number of records; of frees */
+	uint64_t count, free_count; /* numbers of records and of frees */
 };
 
 /*

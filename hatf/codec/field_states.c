@@ -86,8 +86,9 @@ field_states_set(struct trellis_costs *c, int first, int second)
 }
 
 /*
- * Forbid each change of state before an unused use (FIELD_CLASS_UNUSED), and a
- * change within a group before every other tied use.
+ * Set all costs to 0, except those of changes of state that are never allowed:
+ * any change before a use of class FIELD_CLASS_UNUSED, and a change within a
+ * group before any other tied use (TRELLIS_TIED).
  */
 static void
 init_rules(struct trellis_rules *r)
@@ -162,8 +163,9 @@ init_address_costs(struct trellis_rules *r, unsigned class)
 			const int toll = width == 4 ? DELTA_TOLL : 0;
 
 			/*
-			 * Under delta, the first value is the 'initialValue',
-			 * so the stored difference is 0.
+			 * If the field changes to delta before this use, the
+			 * 'initialValue' is the value of the use, so the stored
+			 * difference is 0.
 			 */
 			stay = toll + number_cost(width, delta);
 			enter = toll + number_cost(width, 0);

@@ -14,9 +14,9 @@
  * "default, after 2" means: the interpretation is default, and the last width
  * before it was 2.  A change from default to none restores that width without a
  * "set fieldSize" record.  A delta of 0 bytes repeats the last value.  One "set
- * fieldSize" record begins it, and another ends it; default begins with a
- * longer record.  Under baseOffset, a field of 0 bytes has the value of the
- * base.
+ * fieldSize" record changes a delta to 0 bytes, and another changes it back.  A
+ * change to default takes a longer record.  Under baseOffset, a field of 0
+ * bytes has the value of the base.
  *
  * These functions keep the rules of encoder.h for code in traced programs, and
  * any thread may call them.
@@ -39,23 +39,21 @@ enum {
 /*
  * Each use of a field by a record has a class:
  *
- *   size                 bytes it needs: 0, 1, 2, 3 for 1, 2, 4, 8; plus
+ *   size                 0, 1, 2, 3 if the size needs 1, 2, 4, 8 bytes; plus
  *                        FIELD_CLASS_CHANGED if it differs from the last size;
  *                        FIELD_CLASS_UNUSED for a free, and for the second use
  *                        of a realloc
- *   time, thread, heap   bytes that the difference from the last value needs:
- *                        0, 1, 2, 3, 4 for 0, 1, 2, 4, 8
- *   address              5 * the class of the difference + the class of the
- *                        offset; plus TRELLIS_TIED for the second address of
+ *   time, thread, heap   0, 1, 2, 3, 4 if the difference from the last value
+ *                        needs 0, 1, 2, 4, 8 bytes
+ *   address              5 * the class of the difference from the last address
+ *                        + the class of the offset from the base, each as for
+ *                        the time; plus TRELLIS_TIED for the second address of
  *                        a realloc
  *   attributes           0, 1, 2, 3, 4 for exactly 0, 1, 2, 4, 8 bytes;
  *                        FIELD_CLASS_SHORT or _LONG for other lengths
  */
 enum {
-	/*
-	 * added to the class of a size that differs from the size of the use
-	 * before
-	 */
+	/* added to the class of a size that differs from the last size */
 	FIELD_CLASS_CHANGED = 4,
 	FIELD_CLASS_UNUSED =
 		TRELLIS_TIED | 31, /* the use does not have the field */

@@ -2,9 +2,10 @@
 /*
  * field_uses.c - see field_uses.h
  *
- * Nearly all sizes, offsets and differences of addresses fit 32 bits.  So the
- * first pass only subtracts, and the second pass computes the classes of four
- * uses at a time.  If a number does not fit, it computes one class at a time.
+ * Nearly all sizes, offsets and differences of addresses fit 32 bits.  So
+ * field_uses_scan() has two passes: the first pass only subtracts, and the
+ * second pass computes the classes of four uses at a time.  If a number does
+ * not fit 32 bits, the second pass computes one class at a time.
  */
 #include "hatf/codec/field_uses.h"
 

@@ -42,9 +42,10 @@ struct field_uses {
 	_Alignas(16) uint8_t address_class[TRELLIS_USES];
 	_Alignas(16) uint8_t size_class[TRELLIS_USES];
 	/*
-	 * These values are ORed together over all records of the span but
-	 * comments.  For time, thread and heap: the bits that differ from
-	 * field_uses_previous().  For the attributes: their lengths.
+	 * Each of these four members is the OR of one number per record of the
+	 * span, except comments.  For time, thread and heap, the number has the
+	 * bits in which the record's value differs from field_uses_previous().
+	 * For the attributes, it is their length.
 	 */
 	uint64_t time, thread, heap;
 	uint32_t attributes;

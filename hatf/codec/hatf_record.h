@@ -22,7 +22,7 @@ hatf_record_is_realloc(const struct hatf_record *rec)
 
 /*
  * Does the record describe a block that was live when the trace began?  The
- * caller makes sure that no event precedes the record (FORMAT "Segments").
+ * caller must know that no event precedes the record (FORMAT "Segments").
  */
 static inline bool
 hatf_record_is_carried(const struct hatf_record *rec)
@@ -64,7 +64,7 @@ hatf_record_number(const struct hatf_record *rec, unsigned field)
 }
 
 /*
- * Set all fields to 0, one by one. gcc 12 compiles one assignment or memset()
+ * Set all fields to 0, one by one.  gcc 12 compiles one assignment or memset()
  * of this length to 'rep stos', which took half of the decoding time.
  */
 static inline void

@@ -16,7 +16,7 @@
  *   value   origin + sign-extended raw;  'sign' is the sign bit, and 0 for
  *           "none", whose values are not sign-extended
  *   fits    value - origin + sign <= mask
- *   use     'follows' (delta, stride): the next origin is value + step
+ *   use     if 'follows' is set (delta, stride), origin becomes value + step
  *
  *   interpretation   origin             sign       mask   step
  *   none             0                  0          ones   0
@@ -117,7 +117,7 @@ layout_fits_bytes(const struct layout_field *f, size_t nbytes)
 
 /*
  * Return the number that stands for 'value', which must fit the field.  The
- * caller stores its low f->nbytes bytes.
+ * caller stores the low f->nbytes bytes of this number.
  */
 static inline uint64_t
 layout_raw(const struct layout_field *f, uint64_t value)

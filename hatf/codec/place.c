@@ -57,9 +57,9 @@ place_init(struct place *p)
 /*
  * There are two kinds of candidates for the base.  One kind approximates the
  * most frequent address, whose offset then takes 0 bytes.  The other kind is
- * about the middle of the most frequent 64 KiB, so that the offset of each
- * address in this range takes 2 bytes.  Each row of the table belongs to one
- * kind, and gives the cost of an offset by the class of the offset.
+ * about the middle of the 64 KiB with the most addresses, so that the offset of
+ * each address in this range takes 2 bytes.  Each row of the table belongs to
+ * one kind, and gives the cost of an offset by the class of the offset.
  */
 static const uint8_t candidate_weight[PLACE_CANDIDATES][5] = {
 	{ 0, 2, 2, 4, 8 },
@@ -222,8 +222,8 @@ has_room(struct field_plan *f, size_t record)
  * Emit the changes that put the field into 'state'.  'value' is the next value
  * of the field; it becomes the default, or the 'initialValue' of a delta that
  * begins here.  If 'restated' is set, emit every setting, even if the field
- * already has it.  In this case also set the last width that is not 0: if the
- * new width is 0, set the default last width before it.
+ * already has it, and give the field a last width that is not 0: if the new
+ * width is 0, first set the width in default_last_width.
  */
 static void
 enter(struct field_plan *f, size_t record, unsigned state, uint64_t value,
@@ -531,8 +531,10 @@ place_span(void *place, const struct layout *layout, bool restart,
 #define FAST_STATES_MAX 5
 
 /*
- * The states that place_fast() tries, in this order; they are those of
- * field_states.h.  The last state of each field fits every span.
+ * The states that place_fast() tries for each field, in this order.  States 0,
+ * 2, 4 and 6 are the first group in the table of field_states.h, in the order
+ * of the table, and states 1, 3, 5 and 7 are the second group.  The last state
+ * of each field fits every span.
  */
 static const struct {
 	uint8_t count, state[FAST_STATES_MAX];

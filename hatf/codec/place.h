@@ -6,9 +6,9 @@
  * which metadata to write between the records, so that each record fits the
  * layout at its place.  Until the planner has decided, the encoder keeps the
  * records in its span.  place_span() is the default planner, and the planner of
- * the recorder except in fast mode (place_fast()).  It considers one span at a
- * time, and takes constant time per record.  A caller of the encoder can supply
- * another planner, see 'struct place_planner'.
+ * the recorder except in fast mode (place_fast()).  place_span() considers one
+ * span at a time, and takes constant time per record.  A caller of the encoder
+ * can supply another planner, see 'struct place_planner'.
  *
  * These functions keep the rules of encoder.h for code in traced programs.  A
  * 'struct place' has one owner, who serializes all calls.
@@ -96,7 +96,8 @@ struct place {
 };
 
 /*
- * Initialize '*p', without a base.  Only one encoder may use a 'struct place'.
+ * Initialize '*p'; the base of the address is still unknown.  Only one encoder
+ * may use '*p'.
  */
 void place_init(struct place *p);
 
@@ -106,10 +107,11 @@ size_t place_span(void *place, const struct layout *layout, bool restart,
 		  struct place_change *changes, size_t cap, size_t *count_ret);
 
 /*
- * The planner of fast mode, with the same 'struct place'.  Inside a block, a
- * field keeps its state if all values of the span fit it.  Else it gets a state
- * that fits the span and probably most later records.  This planner takes less
- * time than place_span(), but the records take more bytes.
+ * The planner of fast mode, also with a 'struct place' as context.  Inside a
+ * block, a field keeps its state if all values of the span fit this state.
+ * Else the field gets a state that fits the span and probably most later
+ * records.  This planner takes less time than place_span(), but the records
+ * take more bytes.
  */
 size_t place_fast(void *place, const struct layout *layout, bool restart,
 		  const struct hatf_record *records, size_t n,

@@ -20,9 +20,10 @@ void
 stack_column_begin(struct stack_column *c)
 {
 	/*
-	 * Make 'stored_before' at least as large as the numbers of all earlier
-	 * columns.  This includes a column that was never ended because its
-	 * block was cancelled.
+	 * Make 'stored_before' at least as large as every 'number' in 'places',
+	 * so that no id counts as stored in the new column.  'stored_count' is
+	 * that of the column before, even if that column never ended because
+	 * its block was cancelled.
 	 */
 	c->stored_before += c->stored_count;
 	if (c->stored_before > UINT32_MAX / 2) {
@@ -41,8 +42,9 @@ stack_column_begin(struct stack_column *c)
 /*
  * Return the stack of a record, and store the length of the item STACK.  Return
  * 0 if the record has no stack that the column can take.  The stack must be the
- * last item of the attributes.  Its number must be the shortest ULEB128, so
- * that a reader that appends the item from the column restores the same bytes.
+ * last item of the attributes.  Its number must have the shortest ULEB128 form,
+ * so that a reader that appends the item from the column restores the same
+ * bytes.
  */
 static uint32_t
 last_stack(const struct hatf_record *rec, uint32_t *nbytes_ret)

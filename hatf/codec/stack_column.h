@@ -23,8 +23,9 @@
 #define STACK_COLUMN_MAX 65535
 
 /*
- * Codes of entries.  A code n >= STACK_STORED stands for an id that this column
- * has stored before, as number n - STACK_STORED (from 0).
+ * An entry of a column begins with a code.  A code n >= STACK_STORED repeats
+ * the id of an earlier STACK_LITERAL entry of this column: the entry with index
+ * n - STACK_STORED among the STACK_LITERAL entries, from 0.
  */
 enum stack_code {
 	STACK_NONE, /* the record has no stack */
@@ -47,13 +48,18 @@ struct stack_column {
 	uint32_t run;
 	/* number of entries STACK_LITERAL in this column */
 	uint32_t stored_count;
-	/* the same for earlier columns, since 'places' was last cleared */
+	/*
+	 * sum of 'stored_count' over the earlier columns, since 'places' was
+	 * last cleared
+	 */
 	uint32_t stored_before;
 	struct stack_model model;
 	uint8_t text[STACK_COLUMN_MAX];
 	/*
-	 * The slots of a hash table of ids.  'number' is the sum of
-	 * 'stored_before' and the id's number in this column, from 1.
+	 * The slots of a hash table of ids.  Each id has been stored by a
+	 * STACK_LITERAL entry of this column or of an earlier one.  'number' is
+	 * the sum of 'stored_before' in that column and the number of the entry
+	 * among the STACK_LITERAL entries of that column, from 1.
 	 */
 	struct {
 		uint32_t id, number;
@@ -73,7 +79,10 @@ void stack_column_add(struct stack_column *c, struct hatf_record *rec);
 /* Does the record have a stack that a column could take? */
 bool stack_column_wants(const struct hatf_record *rec);
 
-/* Store the stack 'id' of a record, which the model did not predict. */
+/*
+ * Write an entry for the stack 'id' of the next record.  The model has not
+ * predicted this stack.
+ */
 void stack_column_put_entry(struct stack_column *c, uint32_t id);
 
 /*
@@ -101,8 +110,9 @@ stack_column_is_nearly_full(const struct stack_column *c)
 }
 
 /*
- * Can the caller pass the stacks of the next few hundred allocs to
- * stack_column_add_stack()?  If so, frees have no values in the column.
+ * Can the caller pass the stacks of the next few hundred allocs directly to
+ * stack_column_add_stack(), without stack_column_add()?  If so, frees have no
+ * values in the column.
  */
 static inline bool
 stack_column_takes_allocs(const struct stack_column *c)

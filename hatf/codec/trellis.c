@@ -7,7 +7,7 @@
  * little longer than those of one.
  *
  * In most steps no path changes its state.  So trellis_run() does not store the
- * predecessor of each state. trellis_trace() searches backwards, eight uses at
+ * predecessor of each state.  trellis_trace() searches backwards, eight uses at
  * a time, for the use at which the path entered the state, and recomputes the
  * predecessor only there.
  */

@@ -35,8 +35,9 @@
 #define TRELLIS_NEVER	2048
 
 /*
- * A class with this bit is tied: the state must not change before the use.  The
- * bit selects within[1]; the rules must forbid the other changes by 'enter'.
+ * A use whose class has this bit is tied: the state must not change before the
+ * use.  The bit selects within[1], where the rules must forbid changes within a
+ * group.  They must forbid changes to the other group by 'enter'.
  */
 #define TRELLIS_TIED 32
 
@@ -45,8 +46,8 @@ struct trellis_costs {
 };
 
 /*
- * The cost of a state after a use is the least of four sums.  Each is the cost
- * of one state before the use plus the costs in this table:
+ * The cost of a state after a use is the least of the sums in this table.  Each
+ * sum is the cost of one state before the use ("from") plus the costs given:
  *
  *	from				cost
  *	the same state			stay
@@ -54,9 +55,10 @@ struct trellis_costs {
  *	the same number, other group	enter + across
  *	any state of the other group	enter + aslant
  *
- * 'within' is within[1] if the use is tied, else within[0].  The index of
- * 'within' is the state that is entered.  The index of 'across' and 'aslant' is
- * the state with the same number in the other group.
+ * 'within' is within[1] if the use is tied, else within[0]; 'stay' and 'enter'
+ * are those of the use's class.  The index of 'within', 'stay' and 'enter' is
+ * the state after the use.  The index of 'across' and 'aslant' is the partner
+ * of this state: the state with the same number in the other group.
  */
 struct trellis_rules {
 	struct trellis_costs within[2], across, aslant;

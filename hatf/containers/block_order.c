@@ -36,16 +36,17 @@ ordered_home(const struct block_page *page, unsigned place)
 	return place * page->room >> BLOCK_PAGE_SHIFT;
 }
 
-/* The nearest block found so far. */
+/* The nearest block found so far.  'place' is its place plus 1. */
 struct found {
 	const uint64_t *slot; /* NULL: no block found so far */
 	unsigned place;
 };
 
 /*
- * Make the block in slot 'i' the found block if its place is after the place of
- * the found block and at most 'last'.  Each of these three numbers is a place
- * plus 1.  Return false if the slot is free.
+ * Make the block in slot 'i' the found block if the block is before place
+ * 'last', and after the found block.  (The code compares places plus 1, so
+ * "before place 'last'" is "at most 'last'".)  Return false if the slot is
+ * free.
  */
 static inline bool
 take_later(const struct block_page *page, unsigned i, unsigned last,
@@ -115,9 +116,9 @@ find_first(const struct block_page *page, unsigned first, unsigned last)
 		}
 		/*
 		 * Stop at a free slot from 'last_home' on, because the blocks
-		 * after it have later homes.  After wrapping around, stop at a
-		 * free slot before 'home', because the blocks after it have
-		 * places before 'first'.
+		 * after this slot have later homes.  After wrapping around,
+		 * stop at a free slot before 'home', because the blocks after
+		 * this slot have places before 'first'.
 		 */
 		if (place == 0 && !page->has_unaligned &&
 		    (i >= last_home || i < home))

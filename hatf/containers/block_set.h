@@ -145,7 +145,8 @@ bool block_set_after(const struct block_set *blocks, uint64_t address,
  * Return the home slot of a place (an offset in the page) in a page of 'room'
  * slots.  Homes of places that are multiples of 16 have the order of the
  * places.  Other places occur mostly in traces whose addresses are serial
- * numbers.  There they come in dense runs, so they are spread over the page.
+ * numbers.  In such traces the places come in dense runs, so their homes are
+ * spread over the page.
  */
 static inline unsigned
 block_set_home(unsigned place, unsigned room)

@@ -4,9 +4,9 @@
  * block_order.c
  *
  * A slot has three 64-bit words, or four if the page has had a block that does
- * not fit three.  The last word is 0 if the slot is free.  Otherwise the upper
- * bits of the last word are the block's place, its offset in the page, plus 1.
- * The birth is the event that allocated the block:
+ * not fit three words.  The last word is 0 if the slot is free.  Otherwise, its
+ * upper bits are the place of the block plus 1; the place is the offset of the
+ * block in the page.  The birth is the event that allocated the block:
  *
  * 	     63                   51 50      40 39                   0
  * 	0   |                     time of birth                       |

@@ -49,9 +49,10 @@ struct heaps {
 void heaps_init(struct heaps *heaps, bool strict);
 
 /*
- * From now on number the blocks of each heap (numbered_blocks.h).  Return true
- * if this was so before.  Else return false if it is too late: a block is live,
- * a heap other than heap 0 exists, or the heaps keep an order.
+ * From now on number the blocks of each heap (numbered_blocks.h).  If the heaps
+ * already number their blocks, return true.  Otherwise return false, with the
+ * heaps unchanged, if it is too late to begin: a block is live, a heap other
+ * than heap 0 exists, or the heaps keep an order.
  */
 bool heaps_number_blocks(struct heaps *heaps);
 
@@ -174,10 +175,16 @@ heaps_prefetch(const struct heaps *heaps, const struct hatf_record *records,
 						       : rec->old_address);
 }
 
-/* How many records ahead of its use the row of a block is prefetched. */
+/*
+ * How many records ahead of its use the row of a block (numbered_blocks.h) is
+ * prefetched.
+ */
 #define HEAPS_ROW_DISTANCE 8
 
-/* Prefetch the page of the block of record 'i', which comes later. */
+/*
+ * Prefetch the page of the block of record 'i', a record that the caller
+ * handles later.  The heaps must number their blocks.
+ */
 static inline void
 heaps_prefetch_page(struct heaps *heaps, const struct hatf_record *records,
 		    size_t i)
@@ -190,8 +197,9 @@ heaps_prefetch_page(struct heaps *heaps, const struct hatf_record *records,
 }
 
 /*
- * Prefetch the pages of the first records.  Call this for each array of
- * records, before heaps_look_ahead() for its first record.
+ * If the heaps number their blocks, prefetch the pages of the first records.
+ * Call this for each array of records, before heaps_look_ahead() for the first
+ * record of the array.
  */
 static inline void
 heaps_look_at_first(struct heaps *heaps, const struct hatf_record *records,

@@ -17,8 +17,9 @@
 enum ids_result {
 	IDS_OK,
 	/*
-	 * the id does not exist, or is created although it exists; with
-	 * 'strict', also if it is created again after its destruction
+	 * the id is used or destroyed after its destruction, or is created
+	 * although it exists; with 'strict', also if the id is used or
+	 * destroyed without a creation, or created again after its destruction
 	 */
 	IDS_WRONG,
 	IDS_NO_MEMORY,

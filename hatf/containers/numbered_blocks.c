@@ -115,7 +115,10 @@ grow_rows(struct numbered_blocks *blocks)
 	return true;
 }
 
-/* Return a free row, which put_row() will then take; 0: there is none. */
+/*
+ * Return a free row for put_row(); 0 if there is no memory, or if all numbers
+ * are in use.
+ */
 static inline uint32_t
 find_free_row(struct numbered_blocks *blocks)
 {
@@ -491,9 +494,10 @@ numbered_blocks_put(struct numbered_blocks *blocks, uint64_t address,
 /*
  * Call this after removing a block from 'page'.  If the page is empty, remove
  * the page.  If its array has 16 entries or more for each block, shorten the
- * array to four entries for each block, but only if the arrays of all pages
- * together are too long: a page that has lost blocks often fills again.  The
- * test takes time, so make it only when the count of blocks is a power of two.
+ * array to about four entries for each block, but only if the arrays of all
+ * pages together are too long (ENTRIES_MEAN): a page that has lost blocks often
+ * fills again.  The test takes time, so make it only when the number of blocks
+ * in the page is a power of two.
  */
 static inline void
 shrink(struct numbered_blocks *blocks, struct numbered_page *page)

@@ -6,7 +6,7 @@
  * blocks have the same number, and a new block takes the free number that was
  * freed last, or the next number if none is free.  So the users of a set can
  * keep what they know of a block in an array, with the number as the index.  A
- * look-up is faster than in a block set, and takes more memory.
+ * look-up is faster than in a block set, but the set takes more memory.
  *
  * The numbers are the indices of 'rows'.  To find the number of an address,
  * look up its page, a group of 1024 places, in a hash table.  The page has an
@@ -23,9 +23,8 @@
  *
  * Addresses that are multiples of 16, as allocators return, are grouped by
  * their upper bits: a page then has 16 KiB.  Other addresses occur mostly in
- * traces that have serial numbers in place of addresses; the place of an
- * address is such that dense numbers fill their pages, too (see
- * numbered_key()).
+ * traces that have serial numbers in place of addresses.  numbered_key() makes
+ * dense serial numbers fill their pages, too.
  *
  * A block takes 40 bytes for its row and, for its number, 3 to 8 bytes where
  * blocks are evenly spaced, at most 50 in most other pages, and about 120 if it
@@ -44,9 +43,10 @@
 #define NUMBERED_PLACES	    (1u << NUMBERED_PLACE_BITS)
 
 /*
- * Return the key of an address: the number of its page, and its place in it.
- * The low four bits of the address become the highest bits of the key, so
- * addresses that differ only in these bits are in different pages.
+ * Return the key of an address.  The low NUMBERED_PLACE_BITS bits of the key
+ * are the place of the address in its page, and the other bits are the number
+ * of the page.  The low four bits of the address become the highest bits of the
+ * key, so addresses that differ only in these bits are in different pages.
  */
 static inline uint64_t
 numbered_key(uint64_t address)
@@ -74,7 +74,7 @@ struct numbered_row {
 #define NUMBERED_HAS_NEXT    ((uint64_t)1 << 63)
 
 struct numbered_page {
-	uint64_t number; /* the keys of the page's blocks, without the place */
+	uint64_t number; /* numbered_page_of() of each block's address */
 	/*
 	 * number of the first block of each chain, by place >> shift; 0: no
 	 * block
@@ -150,7 +150,7 @@ bool numbered_blocks_put(struct numbered_blocks *blocks, uint64_t address,
 bool numbered_blocks_take(struct numbered_blocks *blocks, uint64_t address,
 			  struct block *old_ret);
 
-/* Replace the data of a live block, found by block->number. */
+/* Replace the data of the live block that has the number block->number. */
 static inline void
 numbered_blocks_set(struct numbered_blocks *blocks, const struct block *block)
 {
@@ -214,10 +214,12 @@ numbered_seek_home(const struct numbered_blocks *blocks, uint64_t number)
 }
 
 /*
- * Prefetch for look-up number 'i', which comes later, in two steps: first the
- * number of the block, then, some look-ups later, its row.  'i' counts
- * look-ups; at most NUMBERED_AHEAD of them may be between the first step and
- * the look-up.  Before the look-up, call numbered_blocks_use_hint().
+ * Prefetch what look-up number 'i', which comes later, will need.  There are
+ * two steps: numbered_blocks_prefetch_page() prefetches the number of the
+ * block; some look-ups later, numbered_blocks_prefetch_row() prefetches the row
+ * of the block.  Directly before look-up 'i', call numbered_blocks_use_hint().
+ * Fewer than NUMBERED_AHEAD look-ups may come between the first step and
+ * look-up 'i'.
  */
 static inline __attribute__((always_inline)) void
 numbered_blocks_prefetch_page(struct numbered_blocks *blocks, size_t i,
@@ -244,9 +246,9 @@ numbered_blocks_prefetch_row(const struct numbered_blocks *blocks, size_t i)
 	const uint32_t *const number = blocks->ahead[i % NUMBERED_AHEAD].number;
 
 	/*
-	 * The entry may have changed since the first step, but a prefetch does
-	 * no harm at any address.  If the page's array was freed, its memory
-	 * still belongs to the slab.
+	 * '*number' may have changed since the first step, but a prefetch does
+	 * no harm at any address.  Even if the page's array was freed, its
+	 * memory still belongs to the slab, so '*number' can be read.
 	 */
 	if (number != NULL)
 		__builtin_prefetch(&blocks->rows[*number], 1);

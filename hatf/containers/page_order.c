@@ -111,11 +111,12 @@ grow_run(struct page_run *run)
 }
 
 /*
- * Split run 'r', which is full, to insert a group at '*at'.  Move the groups
- * from the middle on to a new run after it.  If the group belongs at the end of
- * the run, as when a heap grows upwards, the new run gets only this group.
- * Return the run to which the group then belongs, and set '*at' to the index of
- * the group in that run.  Return NULL if there is no memory.
+ * Split run 'r', which is full, so that the caller can insert a group at '*at'.
+ * Move the second half of its groups into a new run, which comes after run 'r'.
+ * But if the caller's group belongs at the end of run 'r', as when a heap grows
+ * upwards, move nothing: the new run is for the caller's group alone.  Return
+ * the run to which the caller's group then belongs, and set '*at' to the index
+ * of the group in that run.  Return NULL if there is no memory.
  */
 static struct page_run *
 split_run(struct page_order *order, size_t r, unsigned *at)

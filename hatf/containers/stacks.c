@@ -422,8 +422,8 @@ parse_id(struct hatf_stacks *s, const struct definition *d, const char *key,
 }
 
 /*
- * Refuse a definition that repeats an id unless 'is_same' says that its content
- * is the same as that of the earlier definition.
+ * Handle a definition of an id that has been defined before.  'is_same' says
+ * whether both definitions have the same content.  If not, refuse the new one.
  */
 static enum hatf_status
 compare(struct hatf_stacks *s, bool is_same, const char *key,
@@ -467,8 +467,8 @@ parse_content(struct hatf_stacks *s, const struct definition *d,
 }
 
 /*
- * Remember which object is mapped now at the address of the last frame, because
- * another library may be mapped there later.
+ * Remember which object is mapped now at the address of the frame that was
+ * added last, because another library may be mapped there later.
  */
 static enum hatf_status
 locate_frame(struct hatf_stacks *s, const struct content *content)

@@ -13,9 +13,8 @@
  *	entries |  A  |     |  B  |  C  |     |	16 bytes each
  *
  * A table of more than U64_MAP_MIN_SLOTS slots is between 1/4 and 3/4 full.  It
- * grows by half and shrinks to half.
- * A key takes 32 to 48 bytes while the map grows, and at most 96 bytes in a map
- * of more than U64_MAP_MIN_SLOTS slots.
+ * grows by half and shrinks to half.  A key takes 32 to 48 bytes while the map
+ * grows, and at most 96 bytes in a map of more than U64_MAP_MIN_SLOTS slots.
  *
  * A resize moves all entries at once; in the meantime, both tables exist.  An
  * incremental resize would bound the time of each operation, but would make
@@ -53,9 +52,7 @@ struct u64_map_entry {
  */
 struct u64_map {
 	struct u64_map_entry *entries; /* NULL while there are no slots */
-	/*
-	 * the keys; allocated together with 'entries', and behind the entries
-	 */
+	/* the keys, stored behind the entries in the same allocation */
 	uint64_t *keys;
 	size_t slot_count;
 	size_t used; /* slots in use, not counting 'zero' */

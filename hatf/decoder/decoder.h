@@ -50,14 +50,15 @@ struct decoder {
 	decoder_lengths fixed_nbytes;
 	uint32_t extra_nbytes;
 	/*
-	 * bits '1 << field': fields in a state that decode_plain_run() (see
-	 * decoder_runs.c) cannot decode, except that it can decode any time
-	 * with 'has_time'
+	 * Bits '1 << field': fields in a state that decode_plain_run() (see
+	 * decoder_runs.c) cannot decode.  Exception: with 'has_time', it can
+	 * decode the time in any state.
 	 */
 	unsigned unusual;
 	/*
-	 * a record with the time, thread and heap that records have as long as
-	 * these fields are not in 'unusual'
+	 * A record whose time, thread and heap are 'origin' of these fields in
+	 * 'layout'.  All records have these values while the fields are not in
+	 * 'unusual'.
 	 */
 	struct hatf_record blank;
 	/* offset of the next record in the stream, in bytes */

@@ -304,8 +304,9 @@ decode_plain_run(struct decoder *d, const uint8_t **next, const uint8_t *end,
 
 /*
  * Step over records, from 'rec' on, as long as the last realloc still expects
- * announced records.  Subtract the announced records from d->event_count.
- * Return the first record that is not stepped over.
+ * announced records.  Subtract the announced records from d->event_count,
+ * because count_run() adds all records to it.  Return the first record that is
+ * not stepped over.
  */
 static const struct hatf_record *
 count_parts(struct decoder *d, const struct hatf_record *rec,

@@ -54,10 +54,11 @@ uint32_t stack_entries_next(struct stack_entries *s,
 			    const struct hatf_record *rec);
 
 /*
- * Append the item STACK to the attributes of a record.  The new attributes are
- * at 'buf', which must have room for the old ones and STACK_ENTRIES_ITEM_NBYTES
- * more; return their length.  If fewer than STACK_ENTRIES_ITEM_NBYTES are left
- * up to the maximum length of attributes, change nothing and return 0.
+ * Append the item STACK to the attributes of a record.  Store the new
+ * attributes at 'buf', which must have room for the old attributes and for
+ * STACK_ENTRIES_ITEM_NBYTES more, and return the length of the new attributes.
+ * If the longest item would make the attributes longer than the maximum of
+ * 65535 bytes, change nothing and return 0.
  */
 size_t stack_entries_append(struct hatf_record *rec, uint32_t stack,
 			    uint8_t *buf);

@@ -159,10 +159,10 @@ find_exported(const struct library *l, const char *name)
 }
 
 /*
- * Resolve symbol 'at' of the library to an address of the library, an address
- * that find_in_libc() returns, or NULL if the symbol is weak and unknown.
- * Return false if the symbol is unknown but not weak, or if its type is not
- * supported.
+ * Set '*found_ret' to the address of symbol number 'at' of the library: an
+ * address in the library, or else what find_in_libc() returns.  A weak symbol
+ * that is unknown gets NULL.  Return false if the symbol is unknown but not
+ * weak, or if its type is not supported.
  */
 static bool
 find_symbol(const struct library *l, uint64_t at, void **found_ret)

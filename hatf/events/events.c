@@ -280,8 +280,8 @@ resize_block(struct hatf_events *ev, struct heap *heap, struct hatf_event *out,
 }
 
 /*
- * Remove the old block of a realloc that moved or freed the block.  After tag
- * 4, keep a copy of the block for on_part().
+ * Remove the old block of a realloc that moved or freed the block.  If the
+ * realloc has tag 4, keep a copy of the block for on_part().
  */
 static void
 drop_block(struct hatf_events *ev, struct heap *heap,
@@ -368,11 +368,12 @@ fits_realloc(const struct hatf_events *ev, const struct hatf_record *rec)
 }
 
 /*
- * Handle a record that the realloc before it announced.  The realloc itself has
- * already changed the live set, with one exception: tag 4 announces no free.
- * So if a realloc of tag 4 removed an old block, and the announced alloc
- * follows, the old block is still live, and on_part() puts it back.  Without
- * this alloc, the realloc counts as a move, as in mpatrol.
+ * Handle a record that the realloc before it announced.  on_realloc() has
+ * already changed the live set.  This change can be wrong only after a realloc
+ * of tag 4, which announces an alloc but no free: if the announced alloc
+ * follows, the old block of the realloc is still live.  So put back the block
+ * that on_realloc() removed.  Without the alloc, the realloc counts as a move,
+ * as in mpatrol.
  */
 static void
 on_part(struct hatf_events *ev, const struct hatf_record *rec)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * events.h - the event stage, shared by the files of this room
+ * events.h - the event stage, shared by the files of this folder
  *
  * events.c turns records into events.  event_stage.c opens and closes a stage.
  * event_columns.c stores events in columns.  events_live.c reports the live
@@ -53,13 +53,13 @@ struct hatf_events {
 	/* the trace may lack blocks that were live when it began */
 	bool inherits;
 	/*
-	 * the header does not say that the carried blocks (blocks that were
+	 * true unless the header says that carried blocks (blocks that were
 	 * live when the trace began) may be wrong or missing
 	 */
 	bool is_exact;
 	bool has_time; /* 'first_time' of 'stats' is set */
 	bool no_memory;
-	/* 'thread' was checked, so the next check can be skipped */
+	/* 'thread' has been checked, so do not check it again */
 	bool thread_known;
 	uint64_t thread; /* the thread that was checked last */
 	uint64_t time;	 /* time of the last record */

@@ -67,8 +67,10 @@ bool inherited_note(struct inherited *inherited, uint64_t address);
 void inherited_note_dead(struct inherited *inherited, uint64_t address);
 
 /*
- * Call this when the trace allocates 'address' although a block is live there.
- * Return true if that block may have been freed before.
+ * Call this when the trace allocates 'address' although an inherited block is
+ * live there.  Return true if the state of 'address' at the fork was unknown,
+ * so that the block may have been freed before; from now on, the state is
+ * known.
  */
 bool inherited_settle(struct inherited *inherited, uint64_t address);
 

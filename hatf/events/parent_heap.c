@@ -13,7 +13,8 @@
  *
  * A trace can be split into segments.  A later segment of the child begins with
  * the blocks that the child itself allocated.  The inherited blocks of such a
- * segment are those that are left at the end of the segment before it.
+ * segment are the inherited blocks that are still live at the end of the
+ * segment before it.
  *
  * If the parent is itself a forked child, first give it its own inherited
  * blocks, and so on.  A header may contain anything, so the number of ancestors
@@ -37,8 +38,9 @@
 #define COMMENT_NBYTES 256
 
 /*
- * The trace of a parent, or the segment before a later segment, which is read
- * to find the inherited blocks of its child.
+ * A trace that is read to find the inherited blocks of another trace, its
+ * child.  It is the trace of the parent process or, if the child is a later
+ * segment, the segment before the child.
  */
 struct ancestor {
 	/*

@@ -52,8 +52,9 @@ is_word(char c)
 }
 
 /*
- * If the word "operator" comes next, skip it, and the symbol after it if
- * 'operators' contains this symbol.  Return false if another word comes next.
+ * If the word "operator" comes next, skip this word, and the symbol after it if
+ * 'operators' contains the symbol.  Return false, and skip nothing, if anything
+ * else comes next.
  */
 static bool
 skip_operator(struct scan *s, const char *start)
@@ -77,8 +78,8 @@ skip_operator(struct scan *s, const char *start)
 }
 
 /*
- * 'open' is an opening parenthesis.  Return the position after the parenthesis
- * that closes it, or the end of the text.
+ * 'open' must point to an opening parenthesis.  Return the position after the
+ * parenthesis that closes it, or the end of the text.
  */
 static const char *
 skip_bracket(const char *open)
@@ -111,10 +112,10 @@ skip_qualifiers(const char *p)
 }
 
 /*
- * A '(' outside all other brackets comes next.  If it begins the parameters of
- * the function itself, return false.  Otherwise step over the parentheses and
- * return true: they belong to "(anonymous namespace)", to "decltype", or to a
- * function that encloses this one.
+ * Call this if a '(' comes next that is outside all other brackets.  If it
+ * begins the parameters of the function itself, return false.  Otherwise step
+ * over the parentheses and return true: they belong to "(anonymous namespace)",
+ * to "decltype", or to a function that encloses this one.
  */
 static bool
 pass_parameters(struct scan *s, const char *start)

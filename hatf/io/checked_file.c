@@ -167,8 +167,8 @@ checked_file_folder(const char *path)
 
 /*
  * Open 'name' in the folder 'dir_fd'.  'f' becomes the owner of 'dir_fd'.  If
- * 'dir_fd' is -1, opening the folder has failed, so return false and keep
- * errno.
+ * 'dir_fd' is -1, the caller has failed to open the folder: return false and
+ * keep errno.
  */
 static bool
 open_and_hold(struct checked_file *f, int dir_fd, const char *name, int access,

@@ -4,8 +4,9 @@
  *
  * Each library has a function that takes some input and some room for output.
  * This function returns how much input it needs next, or 0 at the end of a
- * frame.  In case of an error, the function does not say how much output
- * precedes the error.  So never pass more than one block at a time.
+ * frame.  If the function fails, it does not say how much output it stored
+ * before the error, and this output is lost.  So never pass more than one block
+ * at a time.
  */
 #include "hatf/io/frame_reader.h"
 
@@ -258,8 +259,8 @@ frame_reader_read(struct frame_reader *f, const uint8_t **next,
 		size_t got = room;
 
 		/*
-		 * Between frames, the library keeps no data back.  So without
-		 * input there is nothing to return.
+		 * Between frames, the library holds no data that it has not
+		 * returned.  So without input there is nothing to return.
 		 */
 		if (left == 0 && !f->inside)
 			return 0;

@@ -6,10 +6,10 @@
  * build without one of the libraries fails only for files that need this
  * library.
  *
- * The library gets no more input than it asks for, which is one block of a
- * frame.  So all data before a damaged block is returned before the error.  The
- * memory is bounded: a window of 2^FRAME_WINDOW_LOG_MAX bytes for zstd, and 4
- * MiB a block for lz4.
+ * A reader passes to the library no more input than the library asks for, which
+ * is one block of a frame.  So all data before a damaged block is returned
+ * before the error.  The memory is bounded: a window of 2^FRAME_WINDOW_LOG_MAX
+ * bytes for zstd, and 4 MiB a block for lz4.
  *
  * Used by one thread at a time.
  */

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 struct gzip_members {
-	uint8_t *bytes; /* the bytes of the last member */
+	uint8_t *bytes; /* the member that was compressed last */
 	size_t cap;
 };
 

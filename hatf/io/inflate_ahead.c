@@ -8,9 +8,9 @@
  *	| done, or being | waiting for a   | room
  *	| inflated       | thread          |
  *
- * The counts 'front', 'taken' and 'back' only grow.  The index of a member is
- * its count modulo the number of members.  Decompressing a member takes a tenth
- * of a millisecond, so there is little contention for the lock.
+ * The counts 'front', 'taken' and 'back' only grow.  Such a count, modulo
+ * 'member_count', is an index in 'members'.  Decompressing a member takes a
+ * tenth of a millisecond, so there is little contention for the lock.
  */
 #include "hatf/io/inflate_ahead.h"
 
@@ -43,7 +43,10 @@ member(const struct inflate_ahead *a, uint64_t count)
 	return &a->members[count % a->member_count];
 }
 
-/* Wait for a member to decompress.  Return NULL if the thread must stop. */
+/*
+ * Return the next member that the calling thread must decompress.  Wait until
+ * there is one.  Return NULL if the thread must stop.
+ */
 static struct inflate_ahead_member *
 take(struct inflate_ahead *a)
 {

@@ -42,12 +42,13 @@
 /*
  * The limits of FORMAT "Limits".  The first BOMB_NBYTES of data are always
  * accepted.  Longer data may be at most BOMB_RATIO times as long as the part of
- * the file that has been consumed, or BOMB_RATIO_FRAMES times for zstd and lz4,
- * and for the compressed parts of a file, which may itself be compressed.
- * deflate compresses at most 1032 to 1, and real data much less.  zstd reaches
- * 32768 to 1 for a single repeated byte.  The log of a program in a tight loop,
- * where nothing changes, reaches 14000 to 1.  Input beyond these limits was
- * made to keep a reader busy.
+ * the file that has been consumed.  For zstd and lz4, the limit is
+ * BOMB_RATIO_FRAMES times.  The same limit holds for formats that compress
+ * parts of a file (input_may_unpack()), because the whole file may be
+ * compressed once more.  deflate compresses at most 1032 to 1, and real data
+ * much less.  zstd reaches 32768 to 1 for a single repeated byte.  The log of a
+ * program in a tight loop, where nothing changes, reaches 14000 to 1.  Input
+ * beyond these limits was made to keep a reader busy.
  */
 #define BOMB_RATIO	  1000
 #define BOMB_RATIO_FRAMES 20000
@@ -115,8 +116,9 @@ fill(struct input *in, size_t nbytes)
 }
 
 /*
- * Recognize the kind of frames.  Skippable frames may come first.  They are the
- * same in both formats, so step over them, as far as the buffer reaches.
+ * Recognize the kind of frames.  Skippable frames may come first.  They have
+ * the same form for zstd and lz4, and so do not show the kind.  Step over them,
+ * as far as the buffer reaches.
  */
 static enum frame_kind
 recognize_frames(struct input *in)
@@ -270,8 +272,8 @@ feed_ahead(struct input *in)
 
 	while ((m = inflate_ahead_room(in->ahead)) != NULL) {
 		/*
-		 * If decompressed data is or will be ready, do not wait for
-		 * more input.
+		 * Wait for input only if the queue is empty: otherwise the data
+		 * of a member in the queue is ready or soon will be.
 		 */
 		m->in_nbytes = whole_member(
 			in, inflate_ahead_is_empty(in->ahead), &m->out_nbytes);
@@ -510,8 +512,8 @@ return_data(struct input *in, uint8_t *to, size_t room)
 }
 
 /*
- * Decompress the next member as a whole.  All data of the last member must have
- * been used.  The new data is then in 'to' ('*got_ret' bytes) or at
+ * Decompress the next member as a whole.  The caller has used all data of the
+ * previous member.  The new data is then in 'to' ('*got_ret' bytes) or at
  * 'data_next'.  Return false if no member can be decompressed as a whole.
  */
 static bool

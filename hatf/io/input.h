@@ -73,7 +73,7 @@ struct input {
 	const uint8_t *buf_next, *buf_end;
 	/* memory for the data of a member */
 	uint8_t *data;
-	/* the data of a member that is not returned yet */
+	/* the part of a member's data that is not returned yet */
 	const uint8_t *data_next, *data_end;
 	z_stream zlib;
 	struct inflate *inflate;
@@ -92,9 +92,10 @@ struct input {
 enum hatf_status input_init(struct input *in, int fd, unsigned jobs);
 
 /*
- * Read at least one and at most 'nbytes' bytes (which is not 0) into 'to'.
- * Return how many, or 0 if there are no more.  Then in->status is the reason;
- * every later call has the same result:
+ * Read at least one and at most 'nbytes' bytes into 'to'.  'nbytes' must not be
+ * 0.  Return how many bytes were read, or 0 if there are no more.  After a
+ * result of 0, in->status is the reason, and every later call has the same
+ * result:
  *
  *   HATF_END             the file ends, and not inside a member or frame
  *   HATF_TRUNCATED       the file ends inside a gzip member or a frame

@@ -61,8 +61,9 @@ enum hatf_status outfile_init(struct outfile *o, bool compressed,
 void outfile_drain(struct outfile *o);
 
 /*
- * Return memory for the next 'nbytes' bytes, at most OUTFILE_ROOM_MAX.  Then
- * call outfile_advance() with the number of bytes stored there.
+ * Return memory for the next 'nbytes' bytes, at most OUTFILE_ROOM_MAX.  The
+ * caller stores bytes there, and then calls outfile_advance() with their
+ * number.
  */
 static inline uint8_t *
 outfile_room(struct outfile *o, size_t nbytes)

@@ -4,8 +4,8 @@
  *
  * Names are statically scoped.  A record sees these scopes, the innermost
  * first: its own braces, the records around it, its section, and what the DTD
- * defines outside of all sections.  The address of the struct that contains the
- * definitions of a scope identifies the scope: struct dtd_record or struct
+ * defines outside of all sections.  A scope is identified by the address of the
+ * struct that contains its definitions, a struct dtd_record or a struct
  * dtd_defs.
  */
 #ifndef HATF_DEFINITIONS_H
@@ -30,8 +30,8 @@ struct definitions *definitions_open(const struct dtd *dtd,
 void definitions_close(struct definitions *d);
 
 /*
- * Return the property 'name' of a field from the innermost scope that defines
- * this property, or NULL.
+ * Look for the property 'name' of 'field' in 'scope' and the scopes around it.
+ * Return the property of the innermost scope that defines it, or NULL.
  */
 const struct dtd_property *definitions_property(const struct definitions *d,
 						const struct scope *scope,

@@ -261,8 +261,9 @@ parse_declaration(struct parser *p, enum dtd_type type)
 }
 
 /*
- * Parse a property whose first name was read.  This name is the field or, in
- * dialect 1.2, the type of a field.  Return NULL on failure.
+ * Parse the rest of a property.  The caller has read 'name', the first name of
+ * the property.  This name is a field or, in dialect 1.2, it may be the type of
+ * a field.  Return NULL on failure.
  */
 static struct dtd_property *
 parse_any_property(struct parser *p, const char *name, struct dtd_place place)
@@ -578,8 +579,9 @@ span_names(const struct comment_span *span, enum dtd_dialect *dialect)
 }
 
 /*
- * Determine the dialect at the first token.  A header with ## or a declaration
- * with a type means 1.2.  Otherwise, a comment names the dialect, or it is 1.0.
+ * Determine the dialect when the first token has been read.  A header with ##
+ * or a declaration with a type means 1.2.  Otherwise, the dialect is the one
+ * that a comment names, or 1.0 if no comment names one.
  */
 static void
 tell_dialect(struct parser *p)
@@ -601,7 +603,8 @@ tell_dialect(struct parser *p)
 
 /*
  * Copy the lines with "##" to the DTD, with blanks for control characters, and
- * count them for the lexer.  Return false if there is no memory.
+ * add the number of these lines to the lexer's line number.  Return false if
+ * there is no memory.
  */
 static bool
 take_header(struct parser *p, const char *text, size_t nbytes)

@@ -12,8 +12,8 @@
  *   1.2  the DTD of mpatrol's mptrace: fields have a type (int or string) and
  *	  need no width, and the fields of a record stand in braces.
  *
- * This is the syntax alone.  schema.h resolves names and checks what a DTD
- * means.
+ * This file handles only the syntax.  schema.h resolves names and checks what a
+ * DTD means.
  *
  * A DTD is not changed after dtd_parse(), so several threads may read it.
  */
@@ -51,7 +51,8 @@ struct dtd_error {
 };
 
 /*
- * The codes of 'property' in a metadata record, where 0 stands for the width.
+ * The values of the field 'property' of a metadata record.  The value 0, which
+ * is not listed here, stands for the width.
  */
 enum dtd_interpretation {
 	DTD_NONE = 1,

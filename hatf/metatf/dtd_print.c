@@ -279,8 +279,9 @@ static void
 print_property_1_0(struct printer *p, const struct dtd_property *property)
 {
 	/*
-	 * print_texts() prints a record instead.  It does not print the strings
-	 * that a record declares in its braces, so is_valid() then fails.
+	 * Instead of a string, print_texts() prints a record.  But
+	 * print_texts() ignores a string that a record declares in its braces.
+	 * The output then lacks the string, and is_valid() refuses it.
 	 */
 	if (property->type == DTD_TEXT)
 		return;
@@ -548,8 +549,9 @@ uses_vfield(const struct dtd_record *r)
 }
 
 /*
- * For 1.2, print the lines with ## of the DTD.  If it has none, or for another
- * dialect, print a line that names the version.
+ * For dialect 1.2, print the lines of the DTD that begin with ##.  If the DTD
+ * has no such lines, or for another dialect, print a line that names the
+ * version.
  */
 static void
 print_header(struct printer *p)

@@ -58,17 +58,19 @@ void lexer_init(struct lexer *x, struct arena *arena, const char *text,
 bool lexer_step(struct lexer *x);
 
 /*
- * Return a copy of the last comments that the lexer has read.  They need not be
- * directly before the current token.  lexer_take_trailing() returns only the
- * comments that begin on the line on which the token before them ends.  Return
- * NULL if there are no such comments, or if an earlier call has returned them.
- * Without memory for the copy, return NULL, and the lexer has failed.
+ * Return a copy of the last comments that the lexer has read, even if there are
+ * tokens between these comments and the current token.  lexer_take_trailing()
+ * returns only the comments that begin on the line on which the token before
+ * them ends.  Return NULL if there are no such comments, or if an earlier call
+ * has returned them.  If there is no memory for the copy, record an error as
+ * lexer_fail() does, and return NULL.
  */
 const char *lexer_take_comment(struct lexer *x);
 const char *lexer_take_trailing(struct lexer *x);
 
 /*
- * Record an error at a place, unless there is one already.  Return false.
+ * Record an error at a place, unless an error has been recorded already.
+ * Return false.
  */
 bool lexer_fail(struct lexer *x, struct dtd_place place, const char *format,
 		...) __attribute__((format(printf, 3, 4)));

@@ -323,7 +323,10 @@ check_plain(struct build *b, const struct schema_section *s)
 			  s->records[0].name, s->name);
 }
 
-/* Compute the number of each record's first field in the section. */
+/*
+ * Number the fields of all records of the section from 0, and store the number
+ * of each record's first field.
+ */
 static void
 number_fields(struct schema_section *s)
 {
@@ -424,8 +427,8 @@ check_section_fields(struct build *b, struct schema *schema)
 
 		/*
 		 * In all sections but the first, the records after 'own_count'
-		 * are those of the global section, which is sections[0].  Check
-		 * them only there.
+		 * are the records of the global section.  Check these records
+		 * only once, in sections[0], which is the global section.
 		 */
 		const uint32_t count = i == 0 ? s->record_count : s->own_count;
 
@@ -503,8 +506,8 @@ note_records(const struct notes *n, const struct dtd_defs *defs, bool is_plain)
 }
 
 /*
- * Call the note function for each peculiarity of the DTD, but not for those of
- * records that are defined inside fields.
+ * Call the note function for each peculiarity of the DTD.  Do not look for
+ * peculiarities of records that are defined inside fields.
  */
 static void
 give_notes(const struct notes *n)

@@ -57,8 +57,8 @@ struct schema_field {
 	uint32_t value_from;
 	/*
 	 * Index, within the section, of the previous value to which delta and
-	 * stride add.  All fields that have their interpretation from the same
-	 * property share this value.
+	 * stride add.  All fields whose interpretation comes from the same
+	 * property share one previous value.
 	 */
 	uint32_t history;
 	struct dtd_place place;
@@ -85,10 +85,10 @@ enum schema_step_kind {
 struct schema_step {
 	enum schema_step_kind kind;
 	/*
-	 * Unique among its siblings: the second field "address" is
-	 * "address_2".  An array of a field or record has the name of this
-	 * field or record.  An array of a group has the name of the count and
-	 * "_items".
+	 * The name is unique among the names of the sibling steps: the second
+	 * field "address" is "address_2".  An array of a field or record has
+	 * the name of this field or record.  The name of an array of a group is
+	 * the name of its count followed by "_items".
 	 */
 	const char *name;
 	uint32_t field; /* STEP_FIELD: the field; STEP_REPEAT: the count */

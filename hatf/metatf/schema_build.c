@@ -216,8 +216,8 @@ fail_missing(struct build *b, struct dtd_place place, const char *field,
 }
 
 /*
- * Check a field whose properties have been set.  It needs a width if it is
- * stored, and a field of bytes must have the interpretation none.
+ * Check a field whose properties have been set.  A field that is stored needs a
+ * width.  A field of bytes must have the interpretation none.
  */
 static bool
 check_field(struct draft *d, const struct schema_field *f, bool has_width,
@@ -266,7 +266,9 @@ expand_tag(struct draft *d, struct dtd_place place, const struct scope *scope,
 	return true;
 }
 
-/* Add a string of dialect 1.2: a length of two bytes, and its bytes. */
+/*
+ * Add a string of dialect 1.2: a length of two bytes, and the string's bytes.
+ */
 static bool
 expand_text(struct draft *d, const struct dtd_field *f,
 	    const struct dtd_property *p)
@@ -564,7 +566,7 @@ build_record(struct build *b, const struct dtd_record *record,
 
 	/*
 	 * If a record sets the value of its tag but does not name the tag as
-	 * its first field, add the field.
+	 * its first field, add the tag.
 	 */
 	if (build_has_tag(b, record) && !begins_with_tag(record->field))
 		ok = expand_tag(&d, record->place, &own, record->name);

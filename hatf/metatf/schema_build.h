@@ -21,13 +21,13 @@ struct build {
 	/* for each property, by its ordinal: does a field use it? */
 	bool *is_used;
 	/* The histories of the section that is being made. */
-	uint32_t *histories; /* for each property: its history + 1, or 0 */
+	uint32_t *histories; /* per property: index of its history + 1, or 0 */
 	uint32_t history_count;
 	/* for each record, by its ordinal: is it a part of other records? */
 	bool *is_nested;
 };
 
-/* Record an error, unless there is one.  Return false. */
+/* Record an error, unless one has been recorded already.  Return false. */
 bool build_fail(struct build *b, struct dtd_place place, const char *format,
 		...) __attribute__((format(printf, 3, 4)));
 

@@ -89,8 +89,9 @@ bases_enter(struct bases *b, uint64_t base, const struct costs *costs)
 }
 
 /*
- * Return the index of earlier costs that equal those at 'kind', or 'kind'
- * itself.  The function may miss equal costs, which are then stored twice.
+ * Return the index of earlier costs that equal b->costs[kind], or 'kind' if
+ * there are none.  The function may miss equal costs, which are then stored
+ * twice.
  */
 static uint32_t
 find_alike(struct bases *b, uint32_t kind)
@@ -154,9 +155,10 @@ find_regions(uint64_t value, uint64_t *start)
 static const uint8_t region_fits[REGION_COUNT] = { 1, 2, 3, 4, 3, 2, 1, 0 };
 
 /*
- * Compute the costs after a value from the costs before it, whose index is
- * 'old', and return the new index.  'index' is the first range that has the new
- * costs.  Update 'best' and 'never' by these costs.
+ * Compute the costs after a value.  The costs before the value are
+ * b->costs[old].  Append the new costs to 'spare_costs', and return their
+ * index.  Update 'best' and 'never' by the new costs.  'index' is the first
+ * range that has the new costs.
  */
 static uint32_t
 make_kind(struct bases *b, uint32_t old, unsigned fits, size_t index)
@@ -176,9 +178,9 @@ make_kind(struct bases *b, uint32_t old, unsigned fits, size_t index)
 }
 
 /*
- * Append a range of bases that starts at 'start'.  Its costs before this use
- * are those with the index 'old' in 'costs'.  'fits' says which widths fit this
- * use: it is the index in 'costs_of_use'.
+ * Append a range of bases that starts at 'start'.  The costs of these bases
+ * before the value are b->costs[old].  'fits', an index in 'costs_of_use', says
+ * which widths fit the value.
  */
 static inline void
 append(struct bases *b, uint64_t start, uint32_t old, unsigned fits)

@@ -3,14 +3,15 @@
  * bases.h - the states of a field under baseOffset, for every base at once
  *
  * There are 2^64 bases, but whole ranges of them have the same costs (costs.h).
- * A value divides the bases into ranges by the number of bytes (0, 1, 2, 4 or
- * 8) that its offset from the base needs.  One or two metadata records lead
- * from the best state to a state of any base, so the costs of the state exceed
- * the least costs by at most the length of these records.  If no recent value
- * favoured a range, the costs of the range soon equal those of its neighbours.
- * So it is exact to keep one 'struct costs' per range.  Usually there are about
- * ten ranges.  There may be a thousand if many small regions were once equally
- * useful.  Then there are only few different costs, which the ranges share.
+ * So one 'struct costs' for each range is enough for an exact result.  A value
+ * divides the bases into ranges by the number of bytes (0, 1, 2, 4 or 8) that
+ * its offset from the base needs.  One or two metadata records lead from the
+ * best state to a state of any base, so the costs of the state exceed the least
+ * costs by at most the length of these records.  If no recent value favoured a
+ * range, the costs of the range soon equal those of its neighbours, and
+ * bases_switch() merges these ranges.  Usually there are about ten ranges.
+ * There may be a thousand if many small regions were once equally useful.  But
+ * the thousand ranges then share a few different costs.
  *
  * Used by one thread at a time.
  */
@@ -49,8 +50,8 @@ struct bases {
 	struct costs *costs, *spare_costs;
 	size_t count, kind_count;
 	/*
-	 * maps the old index of costs, in bases_use() together with the widths
-	 * that fit, to the new index
+	 * maps old indices of costs to new ones; in bases_use(), it has an
+	 * entry for each pair of an old index and an index in 'costs_of_use'
 	 */
 	uint32_t *kinds;
 	struct bases_slot slots[BASES_SLOT_COUNT];
@@ -89,7 +90,8 @@ void bases_enter(struct bases *b, uint64_t base, const struct costs *costs);
 /*
  * Take into account that metadata may precede the next value: either a record
  * that sets a width, or records that set 'baseOffset' and perhaps a width.
- * 'entry' has the costs of the states that these latter records lead to.
+ * 'entry' has the costs of the states to which the records that set
+ * 'baseOffset' lead.
  */
 void bases_switch(struct bases *b, const struct costs *entry);
 

@@ -3,14 +3,15 @@
  * costs.h - the cost of reaching each state of one field
  *
  * Under one interpretation with one parameter, a number field has one of nine
- * states.  It stores 1, 2, 4 or 8 bytes.  Or it has width 0.  Then the last
- * nonzero width is a part of the state, since the next interpretation restores
- * it.  'struct costs' has the cost of each state: the least number of bytes, of
- * metadata and data, after which the field is in this state.  Neighbouring
- * states share a vector, so that all are updated at once.
+ * states.  In four states, the field stores 1, 2, 4 or 8 bytes.  In the other
+ * five, the field has width 0.  These five differ in the last nonzero width, if
+ * any, which the next interpretation restores.  'struct costs' has the cost of
+ * each state: the least number of bytes, of metadata and data, after which the
+ * field is in this state.  Four states share a vector, so that one operation
+ * updates all four.
  *
- * Costs of states that can be reached stay below COST_INFINITE, and sums of a
- * few infinite costs below 2^31.
+ * The cost of a state that can be reached stays below COST_INFINITE.  The sum
+ * of a few infinite costs stays below 2^31.
  */
 #ifndef HATF_COSTS_H
 #define HATF_COSTS_H
@@ -134,8 +135,8 @@ costs_set_lane(struct costs *c, unsigned lane, int32_t cost)
  * Return the costs after an optional change of the width.  The new cost of a
  * state is the smaller of two: its cost so far, and the cost of a change to the
  * state.  A change costs one "set fieldSize" record, plus the least cost of the
- * states from which that record leads to the state.
- * 'forbidden' is infinite for states that are not allowed, else 0.
+ * states from which that record leads to the state.  'forbidden' is infinite
+ * for states that are not allowed, else 0.
  */
 static inline struct costs
 costs_switch(struct costs c, const struct costs *forbidden)

@@ -315,8 +315,8 @@ use(struct field_paths *p, struct open_episodes *c, size_t i)
 }
 
 /*
- * A snapshot compares at most this many ranges of bases.  With more ranges, it
- * never equals another snapshot.
+ * A snapshot compares at most this many ranges of bases.  A snapshot with more
+ * ranges never equals another one.
  */
 #define SNAPSHOT_RANGES 16
 
@@ -415,8 +415,8 @@ field_paths_find_costs(struct field_paths *p, unsigned field,
 	if (p->count == 0)
 		return;
 	/*
-	 * Use the memory of the gaps as scratch memory for the values.  It is
-	 * large enough, and not in use yet.
+	 * Use the memory of the gaps as scratch memory for the values.  The
+	 * memory of the gaps is large enough, and is not in use yet.
 	 */
 	rules_init(&p->rules, technique, p->values, p->count,
 		   (uint64_t *)(void *)p->gaps);

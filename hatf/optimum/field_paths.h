@@ -31,7 +31,10 @@
  */
 #define FIELD_PATHS_NEVER 4
 
-/* How a least cost was reached: the interpretation, and a flag for width 0. */
+/*
+ * How a least cost was reached: the bits of the interpretation, and a flag for
+ * width 0.
+ */
 enum {
 	FIELD_PATHS_INTERPRETATION = 7,
 	FIELD_PATHS_EMPTY = 8,
@@ -93,7 +96,7 @@ void field_paths_add(struct field_paths *p, uint64_t value, uint32_t record,
 /*
  * Find the least costs of 'field' before each use and after the last one.
  * 'state' is the field in the layout before the span; place.h explains
- * 'restart'. path_metadata_place() finds the metadata that has these costs.
+ * 'restart'.  path_metadata_place() finds the metadata that has these costs.
  */
 void field_paths_find_costs(struct field_paths *p, unsigned field,
 			    const struct layout_field *state, bool restart,
@@ -107,7 +110,7 @@ size_t field_paths_change_max(size_t value_count);
 
 /*
  * Return, for each state at use 'i', the total cost of starting an episode in
- * this state.  It does not include the cost of the use itself.
+ * this state.  This total does not include the cost of the use itself.
  */
 struct costs field_paths_begin(const struct field_paths *p, size_t i,
 			       unsigned interpretation);

@@ -162,8 +162,8 @@ find_computed(struct field_paths *p, struct episode *e, unsigned lane,
 
 /*
  * Return the index of the last width other than 0 that the cheapest path has
- * before the episode, or FIELD_PATHS_NEVER.  From another width, the episode
- * may cost more than the forward pass found.
+ * before the episode, or FIELD_PATHS_NEVER.  After another last width, the
+ * episode may cost more than the forward pass found.
  */
 static unsigned
 find_last_width(const struct field_paths *p, const struct episode *e)
@@ -212,8 +212,8 @@ find_episode(struct field_paths *p, size_t end, unsigned last)
 
 /*
  * Find the episodes of the cheapest path, the last one first.  Also find the
- * states at their uses: p->choices[i] maps the lane at use i - 1 to the lane at
- * use i.  Return the number of episodes.
+ * states at the uses of these episodes: p->choices[i] maps the lane at the
+ * previous use to the lane at use 'i'.  Return the number of episodes.
  */
 static size_t
 find_episodes(struct field_paths *p)
@@ -338,8 +338,8 @@ put_episode(struct output *o, const struct episode *e)
 }
 
 /*
- * Place the metadata of a field that has no use in the span: none, unless a
- * block begins.
+ * Place the metadata of a field that has no use in the span.  The field needs
+ * metadata only if a block begins.
  */
 static size_t
 put_none(const struct field_paths *p, struct place_change *changes)

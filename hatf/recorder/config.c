@@ -115,8 +115,8 @@ take_number(const char **value, uint64_t *n_ret)
 }
 
 /*
- * Return the exponent of the power of two that a suffix stands for; 0 if the
- * suffix is not that of a size.
+ * Return the exponent of the power of two that a suffix stands for; 0 if it is
+ * not the suffix of a size.
  */
 static unsigned
 size_shift(char suffix)

@@ -2,9 +2,9 @@
 /*
  * segment_name.h - find where the name of a trace gets a segment's number
  *
- * The recorder names the segments of a trace by this rule, and 'hatf record'
- * finds them by it.  The function runs in a traced program: it allocates
- * nothing, takes no lock and leaves errno alone.
+ * The recorder uses this function to name the segments of a trace, and 'hatf
+ * record' uses it to find them.  The function runs in a traced program: it
+ * allocates nothing, takes no lock and leaves errno alone.
  */
 #ifndef SEGMENT_NAME_H
 #define SEGMENT_NAME_H

@@ -27,9 +27,9 @@ write_all(struct recovery *r, const void *data, size_t nbytes)
 }
 
 /*
- * End the block, if there is one, and write it to the trace.  Write nothing
- * after the first failure, which stays in r->err, in a dry run, and while
- * 'is_counting' is set.
+ * End the block, if there is one, and write it to the trace.  Write nothing in
+ * a dry run, while 'is_counting' is set, or after a failure.  r->err keeps the
+ * first failure.
  */
 static void
 end_block(struct recovery *r)
@@ -96,7 +96,7 @@ restore_narrator(struct recovery *r, const struct image_commit *c)
 
 /*
  * Allocate the narrator and the memory to compress its blocks.  Set the
- * narrator to the state that it had at the last commit.
+ * narrator to the state that the recorder's narrator had at the last commit.
  */
 static enum hatf_status
 prepare(struct recovery *r)
@@ -131,9 +131,9 @@ prepare(struct recovery *r)
 
 /*
  * The timeline ends at the last reading of the clocks, but events may have
- * later stamps.  Extend it to the last stamp.  The slope is not known exactly,
- * so use the smallest possible one.  If the timeline has only one reading, or
- * is not longer than SLOPE_ERROR_NS, do not extend it.
+ * later stamps.  Extend the timeline to the last stamp.  The slope is not known
+ * exactly, so use the smallest possible slope.  If the timeline has only one
+ * reading, or is not longer than SLOPE_ERROR_NS, do not extend it.
  */
 static void
 extend_line(struct recovery *r)
@@ -241,7 +241,10 @@ add_gap(struct recovery *r)
 			     at.timeline.stamp1);
 }
 
-/* Return the word for how the process ended, as far as the caller knows. */
+/*
+ * Return the word for how the process ended, as far as the caller of
+ * hatf_recover() knows.
+ */
 static const char *
 end_name(unsigned flags)
 {

@@ -2,8 +2,8 @@
 /*
  * find_rings.c - find and inspect the ring file that belongs to a trace
  *
- * These functions only read the ring file.  Its process may be writing the ring
- * file at the same time.
+ * These functions only read the ring file.  The process that made the ring file
+ * may be writing it at the same time.
  */
 #include "hatf/base/sized.h"
 #include "hatf/hatf.h"

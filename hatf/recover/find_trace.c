@@ -83,8 +83,9 @@ open_at(struct recovery *r, const char *path, enum path_origin origin)
 }
 
 /*
- * Open 'path' if it is the trace.  Return HATF_OTHER_RINGS if it is another
- * file, and HATF_IO if it cannot be opened.
+ * Open 'path' if it is the trace.  If 'path' is too long, is another file, or
+ * is a file that checked_file.h refuses (ENOTSUP), return HATF_OTHER_RINGS.  If
+ * opening fails for another reason, return HATF_IO.
  */
 static enum hatf_status
 try_trace(struct recovery *r, const char *path, enum path_origin origin)
@@ -110,9 +111,9 @@ try_trace(struct recovery *r, const char *path, enum path_origin origin)
 }
 
 /*
- * Copy the ring file's path without its suffix to 'buf'.  The result is the
- * path of the trace if the user has renamed both files.  Return false if the
- * path has no such suffix or 'buf' is too small.
+ * Copy the path of the ring file, without HATF_RINGS_SUFFIX, to 'buf'.  If the
+ * user has renamed both files, the result is the path of the trace.  Return
+ * false if the path does not end in HATF_RINGS_SUFFIX or 'buf' is too small.
  */
 static bool
 without_suffix(const char *rings, char *buf, size_t nbytes)

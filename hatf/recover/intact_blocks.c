@@ -6,7 +6,8 @@
  * "Compression").  Inflate each gzip member on the way, because a member of the
  * right length may still have damaged contents.  Then read and count all
  * records of these blocks.  If a record is unreadable, only the blocks before
- * that of the record count as intact; in a compressed trace, no block does.
+ * the block of this record count as intact.  In a compressed trace, no block
+ * then counts as intact.
  */
 #include "hatf/recover/intact_blocks.h"
 

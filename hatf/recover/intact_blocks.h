@@ -2,11 +2,12 @@
 /*
  * intact_blocks.h - find how much of a trace file is intact, by its blocks
  *
- * Recovery needs this if a file is shorter than it was, because the power
- * failed or a copy is truncated.  All bytes up to the end of the last complete
- * block can be read; the bytes after this end are useless.  The file is
- * untrusted, so these functions check every number in it.  One thread at a time
- * may use a file descriptor.
+ * Recovery calls these functions because a trace file may have lost its end,
+ * for example in a power failure, or because it is a truncated copy.  All bytes
+ * up to the end of the last complete block can be read; the bytes after the
+ * last complete block are useless.  The file is untrusted, so these functions
+ * check every number in the file.  Only one thread at a time may use a file
+ * descriptor.
  */
 #ifndef HATF_INTACT_BLOCKS_H
 #define HATF_INTACT_BLOCKS_H
@@ -16,16 +17,17 @@
 /* A trace up to the end of its last complete block. */
 struct intact_blocks {
 	uint64_t file_nbytes;
-	uint64_t stream_nbytes; /* the same length in the uncompressed stream */
+	uint64_t stream_nbytes; /* length of the same part, uncompressed */
 	uint64_t block_count, record_count, event_count, lost_count;
 	uint64_t time;	  /* time of the last record that is no comment */
 	bool has_trailer; /* the trace and the file end with a trailer */
 };
 
 /*
- * Does a block of the trace end at 'offset' in the file, according to the
- * lengths of the blocks?  Check the contents only of the block that ends there,
- * and only if the trace is compressed.  Return true for offset 0.
+ * Does a block of the trace end at 'offset' in the file?  Add up the lengths of
+ * the blocks to find out.  If the trace is compressed, also check the contents
+ * of the block that ends at 'offset', but of no other block.  Return true for
+ * offset 0.
  */
 bool intact_blocks_end_at(int fd, uint64_t offset);
 

@@ -11,7 +11,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A killed process needs a moment to end, so try 50 times, 20 ms apart. */
+/*
+ * A killed process needs a moment to end, so try up to 50 times, 20 ms apart,
+ * to lock its ring file.
+ */
 #define LOCK_TRIES  50
 #define LOCK_NAP_NS 20000000l
 
@@ -163,8 +166,9 @@ recovery_open_rings(struct recovery *r, const char *path)
 	if (fstat(r->rings.fd, &st) != 0 || st.st_nlink == 0)
 		return recovery_fail(r, HATF_IO, 0, NULL);
 	/*
-	 * Do not act with our user's rights on another user's ring file.  Root
-	 * may, since recovery changes only files of r->owner.
+	 * Fail if another user owns the ring file, and our user is not root.
+	 * Root may recover any ring file, because recovery changes only files
+	 * of r->owner, the owner of the ring file.
 	 */
 	errno = EPERM;
 	if (geteuid() != 0 && st.st_uid != geteuid())

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 
 /*
- * Remove the file that the process had created beside the trace as its next
+ * Remove the file that the process had created beside the trace for the next
  * segment.  The file must belong to the owner of the ring file, and must be
  * empty or have a header with the process id and the start time of the trace.
  * Keep any other file of that name.

@@ -3,10 +3,10 @@
  * recovery.h - the state of one hatf_recover() call, shared by the files of
  * this room
  *
- * recover.c decides what to do. open_rings.c opens and locks the ring file,
- * find_trace.c finds the trace that belongs to it, complete_trace.c appends the
- * missing events.  If a function returns a status other than HATF_OK, it has
- * set '*r->err'.  Only one thread may use a recovery.
+ * recover.c decides what to do.  open_rings.c opens and locks the ring file,
+ * find_trace.c finds the trace of the ring file, and complete_trace.c appends
+ * the missing events to the trace.  If a function returns a status other than
+ * HATF_OK, the function has set '*r->err'.  Only one thread may use a recovery.
  */
 #ifndef HATF_RECOVERY_H
 #define HATF_RECOVERY_H
@@ -39,11 +39,11 @@ struct recovery {
 	unsigned flags;		       /* HATF_RECOVER_... */
 	struct narrate_stacks *stacks; /* the call stacks of the narrator */
 	/*
-	 * number of events in the part of the trace that recovery keeps: at the
-	 * last commit or, if 'is_short', in the intact part
+	 * number of events in the part of the trace that recovery keeps: the
+	 * part up to the last commit or, if 'is_short' is set, the intact part
 	 */
 	uint64_t events_before;
-	/* blocks that the last commit counts are missing or incomplete */
+	/* the trace does not have all blocks that the last commit counts */
 	bool is_short;
 	/* if 'is_short': how much of the trace is intact */
 	struct intact_blocks intact;
@@ -63,25 +63,29 @@ struct recovery {
 	struct hatf_error *err;	     /* the error, which the caller owns */
 };
 
-/* Set '*r->err' to 'status', with errno if it is HATF_IO.  Return 'status'. */
+/*
+ * Store 'status', 'offset' and 'field' in '*r->err', and errno if 'status' is
+ * HATF_IO.  Return 'status'.
+ */
 enum hatf_status recovery_fail(struct recovery *r, enum hatf_status status,
 			       uint64_t offset, const char *field);
 
 /*
- * Open, check and read the ring file at 'path' into r->rings and r->set.  Wait
- * up to a second for its process to end.  Errors: HATF_IN_USE: the process is
- * alive, or another recovery has locked the file; HATF_OTHER_BOOT: the file is
- * from an earlier boot or another machine, and r->flags lacks
- * HATF_RECOVER_FORCE; HATF_BAD_RINGS; HATF_LIMIT; HATF_IO; HATF_NO_MEMORY.
+ * Open the ring file at 'path' as r->rings, check it, and read it into r->set.
+ * Wait up to a second for the process that made the ring file to end.  Errors:
+ * HATF_IN_USE: the process is alive, or another recovery has locked the file;
+ * HATF_OTHER_BOOT: the file is from an earlier boot or another machine, and
+ * r->flags lacks HATF_RECOVER_FORCE; HATF_BAD_RINGS; HATF_LIMIT; HATF_IO;
+ * HATF_NO_MEMORY.
  */
 enum hatf_status recovery_open_rings(struct recovery *r, const char *path);
 
 /*
- * Open the trace of the ring file 'rings' into r->trace.  'trace' is the path
+ * Open the trace of the ring file 'rings' as r->trace.  'trace' is the path
  * that the user gave.  If 'trace' is NULL, look beside the ring file and then,
  * unless the ring file is a copy, at the path where the process wrote the
- * trace.  Errors: HATF_IO;
- * HATF_OTHER_RINGS: no file found is the trace of this ring file.
+ * trace.  Errors: HATF_IO; HATF_OTHER_RINGS: a file was found, but is not the
+ * trace of this ring file.
  */
 enum hatf_status recovery_open_trace(struct recovery *r, const char *rings,
 				     const char *trace);
@@ -94,11 +98,12 @@ enum hatf_status recovery_open_trace(struct recovery *r, const char *rings,
 enum hatf_status recovery_check_length(struct recovery *r);
 
 /*
- * Handle a process that was killed before its first commit, and so before it
- * put an event into the ring file.  If the trace has a header but no event,
- * copy the header to r->header, and store in r->set.commit the commit that
- * would have preceded the header, since the block of the header may be
- * incomplete.  Remove an empty trace, unless this is a dry run.
+ * Handle a process that was killed before its first commit.  Such a process has
+ * put no event into the ring file.  If the trace has a header but no event, let
+ * recovery write the trace anew, because the block of the header may be
+ * incomplete: copy the header to r->header, and make r->set.commit the commit
+ * of a trace of length 0.  Otherwise leave r->set.commit NULL.  If the trace
+ * file is empty, remove the file, unless this is a dry run.
  */
 enum hatf_status recovery_begin_anew(struct recovery *r, const char *rings,
 				     const char *trace);

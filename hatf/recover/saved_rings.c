@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Upper limit of the words that are copied from all rings (RINGS "Limits"). */
+/* Upper limit of the number of words copied from all rings (RINGS "Limits"). */
 #define WORDS_MAX (1ull << 30)
 
 /* Our copy of a ring has at least this capacity, in words. */
@@ -171,7 +171,8 @@ event_words(uint64_t word)
 	const unsigned type = word >> 3 & 31;
 
 	/*
-	 * No event begins with 0, since nothing is ever allocated at address 0.
+	 * A word of 0 would be an allocation at address 0, which no allocator
+	 * makes, so no event begins with 0.
 	 */
 	if (word == 0)
 		return 0;
@@ -220,8 +221,8 @@ check_events(struct saved_rings *set, const struct ring *r, uint64_t pos,
 }
 
 /*
- * Check the header of a ring, except the positions and the slots.  Return the
- * name of an invalid field, or NULL.
+ * Check the header of a ring, except the positions and the commit slots.
+ * Return the name of an invalid field, or NULL.
  */
 static const char *
 check_ring(const struct ring *r, uint64_t offset, const struct file *f)
@@ -243,8 +244,9 @@ check_ring(const struct ring *r, uint64_t offset, const struct file *f)
 }
 
 /*
- * Do all slots of a ring have the right checksum?  A slot that is unused, or
- * that the process was writing, has RING_NO_COMMIT and needs no checksum.
+ * Do both commit slots of a ring (image.h) have the right checksum?  A slot
+ * that is unused, or that the process was writing when it was killed, has
+ * RING_NO_COMMIT and needs no checksum.
  */
 static bool
 has_sums(const struct ring *r)
@@ -260,8 +262,8 @@ has_sums(const struct ring *r)
 }
 
 /*
- * Check the positions and the slots of a ring.  'pos' is the position of the
- * first event that is in no block.  Return the name of an invalid field, or
+ * Check the positions and the commit slots of a ring.  'pos' is the position of
+ * the first event that is in no block.  Return the name of an invalid field, or
  * NULL.
  */
 static const char *
@@ -280,11 +282,11 @@ check_positions(const struct ring *r, const struct ring_commit *last,
 }
 
 /*
- * Return how many of the 'n' words at 'offset' may belong to events: those
- * before the first hole of the file, and EVENT_WORDS_MAX more.  A file can
- * claim a large hole at no cost, but no event begins in a hole.  A sparse copy
- * may have a hole instead of zeros, so the last words of an event that begins
- * before the hole may be in the hole.
+ * Return how many of the 'n' words at 'offset' may belong to events.  No event
+ * begins in a hole of the file, and a hole can be very long although it takes
+ * no disk space.  So count only the words before the first hole, and
+ * EVENT_WORDS_MAX more: a sparse copy of a file has holes instead of zeros, so
+ * the last words of an event that begins before the hole may be in the hole.
  */
 static uint64_t
 words_to_hole(const struct file *f, uint64_t offset, uint64_t n)
@@ -498,9 +500,8 @@ read_rings(struct saved_rings *set, const struct file *f, bool salvage)
 }
 
 /*
- * Check that no ring has events.  If there is no commit, no ring may have
- * events, because the recorder commits before it puts the first event into the
- * file.
+ * Check that no ring has events.  The file has no commit, and the recorder
+ * commits before it puts the first event into the file.
  */
 static enum hatf_status
 check_unused(const struct file *f)

@@ -2,11 +2,11 @@
 /*
  * saved_rings.h - read and check a ring file
  *
- * Everything in the file is untrusted, because it may be some other file,
+ * Everything in the file is untrusted, because the file may be some other file,
  * truncated, or corrupted by the traced program.  The result is a checked copy,
- * which order.h can read like live rings: from 'pos' to its head, each ring has
- * complete events of known kinds.  Only one thread may use a 'struct
- * saved_rings'.
+ * which order.h can read like live rings: from 'producer.pos' to its head, each
+ * ring has only complete events of known types.  Only one thread may use a
+ * 'struct saved_rings'.
  */
 #ifndef HATF_SAVED_RINGS_H
 #define HATF_SAVED_RINGS_H
@@ -40,12 +40,13 @@ struct saved_rings {
 
 /*
  * Read the ring file 'fd' of a process that has ended.  Copy no rings if there
- * is no commit or the last one has IMAGE_COMMIT_STOPPED.  If a ring is damaged,
- * refuse the file; with 'salvage', omit the ring from the first invalid event
- * on, or the whole ring if its header is invalid, or also all later rings if
- * its size is invalid.  Errors: HATF_BAD_RINGS, with 'field' and 'file_offset';
- * HATF_LIMIT; HATF_IO; HATF_NO_MEMORY.  Call saved_rings_fini() whatever the
- * result.
+ * is no commit, or if the last commit has IMAGE_COMMIT_STOPPED.  If a ring is
+ * damaged and 'salvage' is false, fail.  If a ring is damaged and 'salvage' is
+ * true, omit the damaged part: the first invalid event and all later events of
+ * the ring; if the header of the ring is invalid, the whole ring; if the size
+ * of the ring is invalid, all later rings, too.  Errors: HATF_BAD_RINGS, with
+ * 'field' and 'file_offset'; HATF_LIMIT; HATF_IO; HATF_NO_MEMORY.  Whatever the
+ * result, the caller must call saved_rings_fini().
  */
 enum hatf_status saved_rings_read(struct saved_rings *set, int fd, bool salvage,
 				  struct hatf_error *err);
@@ -57,7 +58,10 @@ enum hatf_status saved_rings_read(struct saved_rings *set, int fd, bool salvage,
 enum hatf_status saved_rings_read_header(struct saved_rings *set, int fd,
 					 struct hatf_error *err);
 
-/* Does the file begin with the first bytes of the committed trace? */
+/*
+ * Does the file 'fd' begin with the same bytes as the trace of the last commit?
+ * There must be a commit.
+ */
 bool saved_rings_is_begun_by(const struct saved_rings *set, int fd);
 
 /* Free the header and the rings. */

@@ -103,12 +103,15 @@ enum event_type {
 	 */
 	EVENT_STACK,
 	/*
-	 * operands: a word with the stack's number in the lower half and its
-	 * caller's number in the upper half; the frame (stack_image.h); the
-	 * number of the frame
+	 * operands: a word whose lower half is the number of the stack, and
+	 * whose upper half is the number of the caller's stack; the frame
+	 * (stack_image.h); the number of the frame
 	 */
 	EVENT_STACK_NODE,
-	/* operands: object's number; begin, end and base of its memory */
+	/*
+	 * operands: number of the object (the program or a library); begin, end
+	 * and base of the object's memory
+	 */
 	EVENT_OBJECT,
 	/*
 	 * operands: 32 bytes of a text about the object of the last
@@ -150,7 +153,7 @@ enum event_type {
  * such count: zeros fill the last piece.)
  */
 #define EVENT_PIECE_NBYTES 32u
-/* lowest bit of the count of bytes in the flags */
+/* the count of bytes begins at this bit of the flags */
 #define EVENT_PIECE_SHIFT 8
 /* maximum length of such a text, over all its pieces */
 #define EVENT_TEXT_NBYTES 1024u
@@ -158,7 +161,10 @@ enum event_type {
 #define EVENT_WORDS_MAX	  6
 #define EVENT_ALLOC_WORDS 5 /* length of a wide EVENT_ALLOC in words */
 
-/* bits that must be 0 in an address of the short form; of a short realloc */
+/*
+ * bits that must be 0 in the address of an alloc or free in the short form, and
+ * in an address of a realloc in the short form
+ */
 #define EVENT_ADDRESS_EXTRA_BITS 0xffff000000000007ull
 #define EVENT_REALLOC_EXTRA_BITS 0xffff800000000007ull
 /* set in the end event of a realloc, clear in the begin event */

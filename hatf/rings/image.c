@@ -241,7 +241,7 @@ image_last_reading(const struct image *image)
 const struct image_commit *
 image_last_commit(const struct image *image)
 {
-	/* acquire, both: pair with the releases in image_commit(). */
+	/* acquire, both loads: pair with the releases in image_commit(). */
 	const uint64_t seq =
 		atomic_load_explicit(&image->seq, memory_order_acquire);
 	const struct image_commit *const c = &image->commit[seq & 1];

@@ -65,7 +65,8 @@
 #define IMAGE_PATH_NBYTES   8192u
 #define IMAGE_HEADER_NBYTES 20480u
 /*
- * Limits of the numbers in a file.  A reader refuses a file with other numbers.
+ * Limits of the numbers in a file.  A reader refuses a file in which a number
+ * is outside these limits.
  */
 #define IMAGE_WORDS_MIN 512u
 #define IMAGE_WORDS_MAX (1ull << 27)
@@ -105,7 +106,7 @@ struct image_commit {
 	 * Values for the trailer; they may be slightly older than the commit.
 	 */
 	uint64_t threads, waits, wait_ns, cpu_ns;
-	/* the value of image.unattached that the trace reports */
+	/* the part of image.unattached that the trace reports as lost events */
 	uint64_t unattached;
 	uint64_t sum; /* image_commit_sum() of the slot */
 };
@@ -198,8 +199,9 @@ void image_begin_ring(struct ring *r, uint64_t id, bool is_nested);
 void image_end_ring(struct ring *r);
 
 /*
- * Do step 1 of commit 'seq' for one ring.  'is_gone': the trace has the
- * destroyThread record of the ring's thread.
+ * Do step 1 of the protocol (see the top of this file) for commit 'seq' and one
+ * ring.  'is_gone': the trace has the destroyThread record of the ring's
+ * thread.
  */
 void image_commit_ring(struct ring *r, const struct order_producer *producer,
 		       bool is_gone, uint64_t seq);
@@ -215,7 +217,8 @@ uint64_t image_ring_commit_sum(const struct ring_commit *c, uint64_t seq);
 uint64_t image_next_seq(const struct image *image);
 
 /*
- * Do steps 2 and 3 of the next commit; ignore 'commit->seq' and 'commit->sum'.
+ * Do steps 2 and 3 of the protocol for the next commit.  Ignore 'commit->seq'
+ * and 'commit->sum'.
  */
 void image_commit(struct image *image, const struct image_commit *commit);
 

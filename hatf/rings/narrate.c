@@ -107,9 +107,9 @@ ns_of(const struct narrator *n, uint64_t stamp)
 }
 
 /*
- * Several stamps in a row can have the same time in the trace.  Return how many
- * stamps certainly have the time of the stamp that was converted to 'ns'.
- * Count this stamp and later stamps.
+ * Several stamps in a row can have the same time in the trace.  The caller has
+ * converted a stamp to 'ns'.  Return how many stamps, from this stamp on,
+ * certainly have the same time as this stamp.
  */
 static uint64_t
 count_same(const struct narrator *n, uint64_t ns)
@@ -229,8 +229,8 @@ narrate_begin_stamps(struct narrator *n)
 }
 
 /*
- * After this many microseconds without a tick that needed the larger step,
- * announce a smaller step.
+ * If no tick has needed the present step for this many microseconds, announce a
+ * smaller step.
  */
 #define STEP_TIME 1000000u
 
@@ -293,7 +293,10 @@ begin_event(struct narrator *n, const struct event *ev)
 		note_tick(n, ev->stamp, ev->by_brief_tick);
 }
 
-/* Append the attribute of a call stack, and define the stack; 0: no stack. */
+/*
+ * Unless 'stack' is 0 (no stack), define the call stack, and append the
+ * attribute that refers to it.
+ */
 static void
 put_stack_attribute(struct narrator *n, uint32_t stack, uint8_t *attributes,
 		    size_t cap, size_t *used)

@@ -30,18 +30,21 @@
 #define NARRATE_BLOCK_NBYTES (256u << 10)
 
 /*
- * Size of the buffer of a block.  It has room for a block of full length, the
- * encoder's span, and three more records, because an event takes at most three
- * records, all in one block.  A few comments and the trailer may follow.
+ * Size of the buffer of a block.  The buffer has room for a block of full
+ * length, the encoder's span (encoder.h), and three more records, because an
+ * event takes at most three records, all in one block.  The records of an event
+ * are much shorter than ENCODER_RECORD_MAX_NBYTES, so there is also room for a
+ * few comments and the trailer.
  */
 #define NARRATE_BUFFER_NBYTES(room) \
 	(NARRATE_BLOCK_NBYTES + (room) + 3 * ENCODER_RECORD_MAX_NBYTES)
 
 /*
- * Between the pieces of a text, a block may exceed its full length by this
- * much, because it must not end there.  A valid ring has nothing between the
- * pieces of a text, but an invalid ring file may have events that cause clock
- * comments.
+ * A block must not end between two pieces of a text (see narrate_is_full()), so
+ * between the pieces a block may exceed its full length by this much.  In a
+ * valid ring, nothing is between the pieces of a text.  In an invalid ring
+ * file, there may be events between the pieces, and these events may cause
+ * clock comments.
  */
 #define NARRATE_PIECES_NBYTES (16u << 10)
 
@@ -102,7 +105,7 @@ struct narrator {
 	bool block_is_stamped;
 	uint64_t lost_count; /* number of lost events that the trace reports */
 	uint64_t time;	     /* time of the last record, in the trace's unit */
-	/* the last stamp converted; 'time' is its time or a later one */
+	/* the last stamp converted to a time; 'time' is that time or later */
 	uint64_t time_stamp;
 	/*
 	 * Cache: the 'same_count' stamps from 'same_from' on have the same
@@ -169,8 +172,8 @@ void narrate_event(void *context, const struct order_producer *producer,
 
 /*
  * Narrate a run of events: an order_run_sink with the narrator as 'context'.
- * Take no more events than fit the encoder's span, and none if no block is
- * open.
+ * Take no more events than the encoder's span has room for, and none if no
+ * block is open.
  */
 size_t narrate_run(void *context, const struct order_producer *producer,
 		   struct order_run *run);
@@ -180,8 +183,9 @@ void narrate_thread_end(struct narrator *n,
 			const struct order_producer *producer, uint64_t stamp);
 
 /*
- * Put a block that is live when the trace begins (FORMAT.md, "Segments").  The
- * last argument is the stack that allocated the block; 0: none.
+ * Put the record of a block of memory that is live when the trace begins
+ * (FORMAT.md, "Segments").  'stack' is the call stack that allocated the block
+ * of memory; 0: none.
  */
 void narrate_carried_block(struct narrator *n, uint64_t address, uint64_t size,
 			   uint64_t thread, uint64_t heap, uint32_t stack);
@@ -224,10 +228,10 @@ void narrate_lost(struct narrator *n, const struct order_producer *producer,
 		  uint64_t count, uint64_t from, uint64_t to);
 
 /*
- * Should the caller end the block before the next event?  Between the pieces of
- * a text, the block may be longer by NARRATE_PIECES_NBYTES, because if the
- * block ended there and the process were then killed, recovery would have only
- * some of the pieces.
+ * Should the caller end the block before the next event?  Between two pieces of
+ * a text, the block may be longer by NARRATE_PIECES_NBYTES.  The block must not
+ * end between two pieces: if the process were then killed, recovery would have
+ * only some of the pieces.
  */
 bool narrate_is_full(const struct narrator *n);
 

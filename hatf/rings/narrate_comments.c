@@ -167,7 +167,7 @@ narrate_dtd(struct narrator *n, const char *part, size_t nbytes)
 
 /*
  * Put the comment of a mark, or of an event that the program reported.  All
- * pieces of its text have arrived.
+ * pieces of the text must be in n->pieces.
  */
 static void
 put_pieces(struct narrator *n, const struct order_producer *producer,

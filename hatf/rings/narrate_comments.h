@@ -30,8 +30,8 @@ void narrate_put_fork(struct narrator *n, const struct order_producer *producer,
 		      const struct event *ev);
 
 /*
- * Add a piece to the text.  If it is the last piece, put the comment of the
- * text.
+ * Append the piece 'ev' of a text to n->pieces.  If 'ev' is the last piece, put
+ * the comment with the whole text.
  */
 void narrate_put_piece(struct narrator *n,
 		       const struct order_producer *producer,

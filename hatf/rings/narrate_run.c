@@ -35,10 +35,11 @@ put_stack(struct narrate_stacks *s, uint64_t thread, uint32_t stack,
 }
 
 /*
- * Put plain records of the events in 'words' until an event does not fit the
- * run, or is neither an alloc nor a free.  Return how many words were put.
- * This loop works on a copy of '*run' and calls no function, so that the
- * compiler keeps the members of the copy in registers.
+ * Put plain records of the events in 'words'.  Stop before a word that is
+ * neither an alloc nor a free, and before an event that encoder_run_put()
+ * refuses.  Return how many words were put.  The loop works on a copy of '*run'
+ * and calls only inline functions, so that the compiler keeps the members of
+ * the copy in registers.
  */
 static __attribute__((noinline)) size_t
 put_words(struct encoder_run *run, const uint64_t *words, size_t count)

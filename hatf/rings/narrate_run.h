@@ -13,10 +13,10 @@
 bool narrate_can_take_run(const struct narrator *n);
 
 /*
- * Put the first few events of a run, no more than fit the encoder's span.  All
- * events of the run have this thread and time.  Stop before an alloc whose
- * stack has no definition yet.  Return the number of words taken, and set
- * 'stack' and 'events_taken' of '*run'.
+ * Put the first few events of a run, no more than the encoder's span has room
+ * for.  All events of the run belong to 'thread', and get the time 'time'.
+ * Stop before an alloc whose stack has no definition yet.  Return the number of
+ * words taken, and set 'stack' and 'events_taken' of '*run'.
  */
 size_t narrate_put_run(struct narrator *n, uint64_t thread, uint64_t time,
 		       struct order_run *run);

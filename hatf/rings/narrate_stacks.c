@@ -247,7 +247,10 @@ narrate_put_definition(struct narrator *n, const struct event *ev)
 	}
 }
 
-/* Clear the bits that are set; do not touch pages that were never written. */
+/*
+ * Clear all bits.  Do not write to words that are 0 already, so that pages that
+ * were never written take no memory.
+ */
 static void
 clear(uint64_t *bits, size_t words)
 {

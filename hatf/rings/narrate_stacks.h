@@ -9,8 +9,8 @@
  * has no such table, so it writes every definition that it finds in the rings.
  * The trace may then define a stack twice, which FORMAT allows.
  *
- * As in narrate.h, a struct has one owner, and no function allocates, locks or
- * makes a system call.
+ * As with a narrator (narrate.h), each struct narrate_stacks has one owner, and
+ * no function here allocates, locks or makes a system call.
  */
 #ifndef NARRATE_STACKS_H
 #define NARRATE_STACKS_H
@@ -51,15 +51,16 @@ void narrate_use_stacks(struct narrator *n, struct narrate_stacks *s);
 
 /*
  * Define the stack 'id', its callers, and their frames and objects, except what
- * the segment has defined.  The comments go into the open block, so the caller
- * may have to end the block first (narrate_is_full()).  In recovery, do
+ * the segment has defined already.  The comments go into the open block, so the
+ * caller may have to end the block first (narrate_is_full()).  In recovery, do
  * nothing.
  */
 void narrate_define_stack(struct narrator *n, uint32_t id);
 
 /*
- * Does the segment have a definition of the stack 'id', or need none?  Stack 0
- * needs none.
+ * May a record refer to the stack 'id' without a new definition?  Return true
+ * if the segment already has a definition of the stack, if 'id' is 0, and
+ * always in recovery.
  */
 bool narrate_is_defined(const struct narrate_stacks *s, uint32_t id);
 

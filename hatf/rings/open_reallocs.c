@@ -9,8 +9,9 @@
 
 /*
  * Return the bit of 's' that says which child of a node at 'depth' leads to
- * 's'.  Producers with the same old address are told apart by the bits of their
- * own addresses.  The low bits come first, because they differ soonest.
+ * 's'.  The first 64 bits are those of the old address.  To tell producers with
+ * the same old address apart, the bits of the address of 's' itself follow.
+ * The low bits of this address come first, because they differ soonest.
  */
 static unsigned
 branch(const struct order_producer *s, unsigned depth)

@@ -5,11 +5,11 @@
  * An index of producers by the old block of their open realloc: a radix
  * priority search tree, whose nodes are members of struct order_producer.  The
  * tree branches by the bits of the old address, from the highest on, and then
- * by the bits of the producer's own address.  On each path from the root, the
- * old blocks end lower and lower in memory.  So each call, except
- * open_reallocs_visit(), follows one path of at most OPEN_REALLOCS_DEPTH
- * producers, however many there are, and even if all their old blocks overlap,
- * as a ring file may claim.
+ * by the bits of the address of the struct order_producer.  A path from the
+ * root therefore has at most OPEN_REALLOCS_DEPTH producers.  On each path from
+ * the root, the old blocks end lower and lower in memory.  Each call, except
+ * open_reallocs_visit(), follows only one path, however many producers there
+ * are, and even if all their old blocks overlap, as a ring file may claim.
  *
  * Only the consumer's thread calls these functions.  None of them allocates,
  * locks or makes a system call.

@@ -107,9 +107,11 @@ decode(const struct order_producer *s, struct event *ev)
 
 /*
  * Decode the next event into s->event, and move s->pos past the ticks and the
- * changes of the stack before it.  Return false if no event is published yet.
- * Never let the stamps of a ring decrease.  They could decrease, because a tick
- * may be older than the event that was stamped before it.
+ * changes of the stack that precede the event.  Return false if no event is
+ * published yet.  A tick may be older than the stamped event that precedes the
+ * tick in the ring.  If a stamp is smaller than the previous stamp of the ring,
+ * replace it by the previous stamp, so that the stamps of a ring never
+ * decrease.
  */
 static bool
 peek(struct order_producer *s)
@@ -252,8 +254,9 @@ list_realloc(struct order *o, struct order_producer *s)
 	if (s->realloc_done || s->realloc_freed)
 		return;
 	/*
-	 * The size code is rounded up, so the last byte may belong to the block
-	 * after the old block.  A realloc that has failed gives no memory away.
+	 * The size code is rounded up, so the address may lie in the block
+	 * after the old block.  A realloc that has failed keeps its old block,
+	 * so no other thread can have got that memory.
 	 */
 	s->realloc_last =
 		s->has_event && is_end(&s->event) && has_failed(&s->event)
@@ -302,10 +305,10 @@ alloc_of_realloc(const struct event *end)
 }
 
 /*
- * Pass on the realloc of 's' with the stamp 'stamp', which is that of an event
- * of another thread.  The realloc must precede this event.  If 'done', pass on
- * the whole realloc, whose end must be the next event of 's', else only its
- * free.
+ * The realloc of 's' must precede an event of another thread, whose stamp is
+ * 'stamp'.  Pass on the realloc with this stamp.  If 'done' is true, pass on
+ * the whole realloc; its end must be the next event of 's'.  If 'done' is
+ * false, pass on only the free of the old block.
  */
 static void
 pass_realloc_early(struct order *o, struct order_producer *s, bool done,
@@ -346,8 +349,8 @@ has_own_stamp(const struct order_producer *s)
 }
 
 /*
- * Return the memory that a realloc allocates; the next event of 's' is the end
- * of the realloc.
+ * Return the memory that a realloc allocates.  The next event of 's' must be
+ * the end of the realloc.
  */
 static struct span
 taken_at_end(const struct order_producer *s)
@@ -357,9 +360,11 @@ taken_at_end(const struct order_producer *s)
 
 /*
  * The open realloc of 's' must precede an event of another thread.  Can the
- * whole realloc be passed on now?  If the realloc moved its block, the free of
- * its new memory must precede the realloc, too.  If the stamp of the event is
- * exact, that free has certainly been passed on.
+ * whole realloc be passed on now, before that event?  Return true if the end of
+ * the realloc is the next event of 's', and if the free that gave back the
+ * memory of the new block has certainly been passed on.  The second condition
+ * is true if the event of the other thread has an exact stamp ('is_exact'), or
+ * if the realloc did not move its block.
  */
 static bool
 is_whole(const struct order_producer *s, bool is_exact)
@@ -370,12 +375,12 @@ is_whole(const struct order_producer *s, bool is_exact)
 
 /*
  * The next event of 'taker' allocates 'span'.  Pass on the open reallocs whose
- * old blocks overlapped the span.  Each of these also allocates memory, so
- * first pass on those whose old blocks overlapped that memory, and so on.  The
- * chain can have as many reallocs as there are threads, and the stack of the
- * writer thread is small.  So link the producers by 'realloc_after' instead of
- * recursing.  The loop ends because each step takes one producer from 'o->open'
- * or from the chain.
+ * old blocks overlapped the span.  Such a realloc may allocate memory itself.
+ * Before it, pass on the open reallocs whose old blocks overlapped that memory,
+ * and so on.  This chain can have as many reallocs as there are threads, and
+ * the stack of the writer thread is small.  So link the producers by
+ * 'realloc_after' instead of recursing.  The loop ends because each step takes
+ * one producer from 'o->open' or from the chain.
  */
 static void
 pass_open_reallocs(struct order *o, const struct order_producer *taker,
@@ -416,7 +421,7 @@ begin_realloc(struct order *o, struct order_producer *s)
 {
 	/*
 	 * Count the producer once, even if a damaged ring file begins a realloc
-	 * while the last one is still open.
+	 * while the previous realloc of the producer is still open.
 	 */
 	o->open_count += !s->realloc_open;
 	unlist_realloc(o, s);
@@ -456,7 +461,8 @@ end_realloc(struct order *o, struct order_producer *s)
 
 /*
  * Is the next event of 's' the begin event of a realloc whose end event is not
- * published?  In a ring, the end event always follows the begin event at once.
+ * published?  In a ring, no other event is between the begin event and the end
+ * event.
  */
 static bool
 lacks_end(const struct order_producer *s)

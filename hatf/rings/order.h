@@ -19,8 +19,8 @@
  *     their stamps.  If an event with such a stamp is not yet published, it is
  *     an allocation whose block no other thread has seen or a free that has not
  *     happened, so passing it on in the next round is also right.
- *  4. No event passes the begin event of a realloc whose end event is not
- *     published.
+ *  4. While the end event of a realloc is not published, no event with a later
+ *     stamp than that of the begin event is passed on.
  *
  * The records of a realloc must come after the free (by any thread) that gave
  * back the memory of its new block, and before the next allocation (by any
@@ -89,8 +89,9 @@ struct order_producer {
 	/* for open_reallocs.c: the children in the tree */
 	struct order_producer *realloc_child[2];
 	/*
-	 * For pass_open_reallocs(): the next producer in its chain, whose
-	 * realloc allocates from the old block of this one; NULL: the last.
+	 * For pass_open_reallocs(): the next producer in the chain; NULL: this
+	 * is the last.  The realloc of the next producer allocates memory from
+	 * the old block of this producer.
 	 */
 	struct order_producer *realloc_after;
 	struct event event;
@@ -99,15 +100,17 @@ struct order_producer {
 /*
  * A sink takes the events in order.  A sink gets the begin event and the end
  * event of a realloc as one event, EVENT_REALLOC_END or EVENT_HEAP_REALLOC, or
- * as a free and later an alloc.  If the realloc or the free is passed on before
- * an allocation of the old block, this event gets the stamp of the allocation.
+ * as a free and later an alloc.  If the realloc or its free is passed on early,
+ * because another thread allocates memory in the old block, the realloc or the
+ * free gets the stamp of that allocation.
  *
  * At an EVENT_HANDOVER, 's->id' is still the thread that has ended.
  *
  * Before an EVENT_FORK with EVENT_FLAG_FORKED, the sink gets an
  * EVENT_REALLOC_BEGIN for each realloc that was in progress at the fork, if
- * nothing of the realloc has been passed on.  Its operands are the old address,
- * the new address (0: unknown) and the ticket of the fork.
+ * nothing of the realloc has been passed on.  The operands of this
+ * EVENT_REALLOC_BEGIN are the old address, the new address (0: unknown) and the
+ * ticket of the fork.
  */
 typedef void order_sink(void *context, const struct order_producer *s,
 			const struct event *ev);
@@ -175,7 +178,8 @@ struct order {
 	const struct order_producer *active;
 	/*
 	 * The producer whose open realloc stopped the round, or NULL.  With
-	 * 'force': the last one whose open realloc would have stopped it.
+	 * 'force': the last producer whose open realloc would have stopped the
+	 * round without 'force'.
 	 */
 	const struct order_producer *blocked;
 };

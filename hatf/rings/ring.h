@@ -63,7 +63,10 @@ struct ring_commit {
 };
 
 #define RING_NO_COMMIT UINT64_MAX
-/* 'realloc_open' of struct order_producer is true */
+/*
+ * These flags are set if the member of struct order_producer with this name is
+ * true: 'realloc_open', 'realloc_done', 'realloc_freed', 'is_dead'.
+ */
 #define RING_COMMIT_REALLOC_OPEN  1u
 #define RING_COMMIT_REALLOC_DONE  2u
 #define RING_COMMIT_REALLOC_FREED 4u
@@ -115,7 +118,10 @@ struct ring {
 	 */
 	uint64_t words_max;
 	uint64_t id; /* HATF number of the first thread of this life */
-	/* Generation of the file; the recorder sets and reads it. */
+	/*
+	 * Number of the process's ring file that has the ring; only the
+	 * recorder uses this number.
+	 */
 	uint64_t generation;
 	/* the ring contains the events of signal handlers */
 	uint32_t is_nested;

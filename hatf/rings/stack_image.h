@@ -42,7 +42,7 @@ struct stack_image_node {
 	/* address, object in the upper bits; 0: the entry is unused */
 	uint64_t frame;
 	uint32_t parent; /* the stack of the caller; 0: none */
-	/* number of the frame; a frame may have two (stack_table.c) */
+	/* number of the frame; a frame may have two numbers (stack_table.c) */
 	uint32_t frame_id;
 };
 

@@ -26,17 +26,18 @@
  *     use, so A's tick is below every stamp that is taken later, and below
  *     every tick that is granted later.
  *   A by another thread, B by the owner: A is stamped.  A's thread did one of
- *     two things.  Either it revoked the tick (stored CLOCK_STAMPED) before A
- *     could have consequences.  Then the owner, whose B comes later, reads
- *     CLOCK_STAMPED or a later word, and not the old tick.  Or it read
- *     CLOCK_STAMPED again after it had taken A's stamp.  Then A's stamp is
+ *     two things.  Either A's thread revoked the tick (stored CLOCK_STAMPED)
+ *     before A could have consequences.  Then the owner, whose B comes later,
+ *     reads CLOCK_STAMPED or a later word, and not the old tick.  Or A's thread
+ *     read CLOCK_STAMPED again after it had taken A's stamp.  Then A's stamp is
  *     older than the writer's store of CLOCK_PENDING, and the tick that is
  *     granted is larger than a stamp taken after that store.
  *   Neither thread owns the tick: both events are stamped.
  *
- * This also holds for a thread that is slow to record and uses a tick that was
- * revoked long ago: whatever precedes its event also precedes its reading of
- * the word.  tests/unit/preload/clock/test_clock.c tries all interleavings.
+ * The order is also right if a thread is slow to record and uses a tick that
+ * was revoked long ago: every event that precedes the event of the slow thread
+ * also precedes the moment at which that thread read 'clock_tick'.
+ * tests/unit/preload/clock/test_clock.c tries all interleavings.
  */
 #ifndef CLOCK_H
 #define CLOCK_H
@@ -114,12 +115,12 @@ clock_read_counter(void)
  * Take a stamp.  The processor reads the counter after all earlier loads of the
  * calling thread, and before all later stores.  (For later loads, see
  * clock_end_stamp().)  Both an event that is recorded before the call of the
- * allocator (a free) and one that is recorded after it (an allocation) need
- * this order.  Without the fence, the processor may read the counter while an
- * earlier load still waits for another processor: the load that handed us the
- * block, or the load of the lock under which the allocator got the block.  The
- * stamp would then be older than that of the event by which another thread gave
- * up the block.
+ * allocator (a free) and an event that is recorded after the call (an
+ * allocation) need this order.  Without the fence in clock_read_counter(), the
+ * processor may read the counter while an earlier load still waits for another
+ * processor: the load that handed us the block, or the load of the lock under
+ * which the allocator got the block.  The stamp would then be older than the
+ * stamp of the event by which another thread gave up the block.
  */
 static inline uint64_t
 clock_stamp(void)
@@ -210,9 +211,9 @@ bool clock_expects_threads(void);
 bool clock_is_stamped(void);
 
 /*
- * A producer calls this if 'clock_tick' is CLOCK_IDLE, which means that the
- * writer sleeps, and wake_is_wanted() is true.  Start the clock.  Return true
- * if this caller must wake the writer.
+ * A producer calls this if 'clock_tick' is CLOCK_IDLE (the writer sleeps) and
+ * wake_is_wanted() is true.  Start the clock.  Return true if this caller must
+ * wake the writer.
  */
 bool clock_wake(void);
 

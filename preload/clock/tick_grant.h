@@ -21,7 +21,7 @@
 struct tick_grant {
 	/*
 	 * The only thread that had events in the last rounds; NULL if several
-	 * threads had events.
+	 * threads or a signal handler had events.
 	 */
 	const void *candidate;
 	uint64_t since_ns;   /* when 'candidate' was set; CLOCK_MONOTONIC */
@@ -33,9 +33,10 @@ struct tick_grant {
 void tick_grant_init(struct tick_grant *g);
 
 /*
- * Grant the tick if the patience has passed.  Call this at 'now_ns' after each
- * round that had events.  'alone' is the only thread that had events in the
- * round, or NULL if several threads had events.
+ * Grant the tick if the patience has passed.  Call this after each round that
+ * had events.  'alone' is the only thread that had events in the round, or NULL
+ * if several threads or a signal handler had events.  'now_ns' is the present
+ * time of CLOCK_MONOTONIC.
  */
 void tick_grant_end_round(struct tick_grant *g, const void *alone,
 			  uint64_t now_ns);

@@ -47,7 +47,7 @@ read_stat(const char *path, uint64_t pid, struct process *ret)
 
 /*
  * Read the stat line of the calling process.  Use the path /proc/self, since
- * /proc may show another PID namespace, in which the number of this process
+ * /proc may show another PID namespace, in which the process id of this process
  * belongs to another process.
  */
 static bool
@@ -57,9 +57,9 @@ read_self(struct process *ret)
 }
 
 /*
- * Read the stat line of another process.  Read the line of its initial thread,
- * which has the same start time.  If the process has many threads, the line of
- * one thread is cheaper to read than that of the process.
+ * Fill '*ret' for another process from the stat line of its initial thread.
+ * This line has the same parent and start time as the stat line of the process.
+ * If the process has many threads, the line of one thread is cheaper to read.
  */
 static bool
 read_process(uint64_t pid, struct process *ret)
@@ -78,10 +78,11 @@ read_process(uint64_t pid, struct process *ret)
 }
 
 /*
- * Data about this process.  In the child of a fork it is the parent's data
- * until ancestry_read() has run.  All of it lies within one page, which the
- * fork copies at one moment.  If 'is_known' is set in the copy, the copy
- * therefore also has the fields that were stored before 'is_known'.
+ * Data about this process.  In the child of a fork, this struct has the
+ * parent's data until the child has called ancestry_read().  The struct lies
+ * within one page, which the fork copies at one moment.  If 'is_known' is set
+ * in the copy, the copy therefore also has the fields that were stored before
+ * 'is_known'.
  */
 static _Alignas(256) struct {
 	struct process self, ancestors[ANCESTORS_MAX];

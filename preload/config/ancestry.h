@@ -17,8 +17,9 @@
 /*
  * Read the data from /proc, unless this process has already read it.  The
  * caller is the thread that starts the trace, or the writer thread if the
- * process began dormant.  The child of a fork takes its parent's list, puts the
- * parent before it, and reads only its own start time.
+ * process began dormant.  The child of a fork takes its parent's list of
+ * ancestors, puts the parent in front of the list, and reads only the child's
+ * own start time.
  */
 void ancestry_read(void);
 

@@ -15,8 +15,8 @@
 
 /*
  * Find the name of the notes file in 'environment' and copy it.  Call this
- * first.  Return false if there is no name of less than PATH_MAX bytes, in
- * which case no notes will be written.  If the result is true, call
+ * first.  If there is no name, or if the name has PATH_MAX bytes or more,
+ * return false; no notes will then be written.  If the result is true, call
  * note_writer_set_exe() next, which copies the name of the executable.
  */
 bool note_writer_init(char *const environment[]);

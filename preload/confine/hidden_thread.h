@@ -17,14 +17,15 @@
 #include <stdbool.h>
 
 /*
- * Run 'body' in a new thread with all signals blocked.  The thread ends when
- * 'body' returns a status as of wait(2).  If the thread is then the last one,
- * the process ends with this status.  A status of death by a signal may be
- * returned only by the last thread.  The thread keeps open the 'n' descriptors
- * in 'keep', at most HIDDEN_THREAD_KEEP_MAX, and no others; entries of -1 are
- * ignored.  'keep' is copied.  If the previous hidden thread has not ended yet,
- * wait until it has.  Return false with errno if there is no memory or the
- * kernel refuses.  One thread may call this at a time.
+ * Run 'body' in a new thread with all signals blocked.  When 'body' returns,
+ * the new thread ends.  'body' returns a status in the format of wait(2).  If
+ * the new thread is then the last thread of the process, the process ends with
+ * this status.  Only in this case may the status be a death by a signal.  The
+ * new thread keeps open the 'n' descriptors in 'keep', at most
+ * HIDDEN_THREAD_KEEP_MAX, and no others; entries of -1 are ignored.  'keep' is
+ * copied.  If the previous hidden thread has not ended yet, first wait until it
+ * has ended.  Return false with errno if there is no memory or the kernel
+ * refuses.  One thread may call this at a time.
  */
 #define HIDDEN_THREAD_KEEP_MAX 4
 bool hidden_thread_start(int (*body)(void *), void *argument, const int *keep,

@@ -336,11 +336,11 @@ privileges_may_change_user(void)
 
 /*
  * Drop the bounding set and the special rights of root.  Both matter only to
- * programs that a thread executes, and the writer executes none.  The writer
- * drops both here, so it has nothing to do when the program drops them later.
- * The calls below fail if the thread lacks the capability for them.  Under a
- * filter, make no such call, since the filter might kill the process for the
- * call.
+ * programs that a thread executes, and the writer executes no program.  The
+ * writer drops both here, so the writer has nothing to do when the program
+ * drops them later.  The calls below fail if the thread lacks the capability
+ * for them.  Under a filter, make no such call, since the filter might kill the
+ * process for the call.
  */
 static void
 limit_inheritance(void)

@@ -4,9 +4,9 @@
  *
  * User, groups and capabilities belong to a thread.  setuid(3) and similar
  * functions change all threads that libc knows, but libc does not know the
- * writer thread.  A thread of the program that has changed its credentials
- * therefore passes them to the writer as a struct privileges.  It then waits
- * until the writer has made the same change to itself.
+ * writer thread.  If a thread of the program has changed its credentials, it
+ * therefore passes them to the writer as a struct privileges, and waits until
+ * the writer has made the same change to itself.
  *
  * Filters on system calls and Landlock's rules also belong to a thread.  If the
  * program has one thread, the writer adopts its filters and rules.  If the
@@ -74,8 +74,8 @@ struct privileges {
 
 /*
  * Store the credentials of the calling thread in '*p', with no new root
- * directory, filter or ruleset.  Return false if they cannot be read.  In both
- * cases call privileges_fini() later.
+ * directory, filter or ruleset.  Return false if the credentials cannot be
+ * read.  Whatever the result, the caller must call privileges_fini() later.
  */
 bool privileges_read(struct privileges *p);
 
@@ -97,10 +97,11 @@ bool privileges_take_on(const struct privileges *p);
 void privileges_limit(void);
 
 /*
- * A thread of the program that does the writer's work calls these functions.
- * privileges_lower() makes all capabilities of the thread ineffective except
- * those that the writer thread keeps.  privileges_restore() makes them
- * effective again.
+ * A thread of the program calls these functions before and after it does the
+ * work of the writer thread.  privileges_lower() makes all capabilities of the
+ * calling thread ineffective except those that the writer thread keeps.
+ * privileges_restore() makes the capabilities effective again that were
+ * effective before.
  */
 struct privileges_saved {
 	/* sets of capabilities, bit n = capability n */

@@ -2,9 +2,9 @@
 /*
  * sandbox.c - see sandbox.h
  *
- * A filter is a program in classic BPF, often of a few dozen instructions.  It
- * computes an action from the number and the arguments of a system call.  This
- * file interprets it as the kernel would.
+ * A filter is a program in classic BPF, often of a few dozen instructions.  The
+ * filter computes an action from the number and the arguments of a system call.
+ * This file interprets a filter as the kernel would.
  */
 
 #include "preload/confine/sandbox.h"
@@ -300,8 +300,8 @@ static const struct call start_calls[] = {
 
 /*
  * Is the action worse than letting the call fail?  An action that this function
- * does not know counts as deadly, since the kernel kills the process for
- * actions that it does not know.
+ * does not know counts as deadly, since the kernel kills the process for an
+ * action that the kernel does not know.
  */
 static bool
 is_deadly(uint32_t action)
@@ -415,9 +415,10 @@ sandbox_harm(const void *program)
 		return 0;
 	/*
 	 * Copy the filter to mapped memory, since a large filter does not fit
-	 * on a small stack.  This mmap() kills the process only under an
-	 * earlier filter that was found harmful, because the call is in
-	 * program_calls.
+	 * on a small stack.  This mmap() is in program_calls.  If an earlier
+	 * call of this function found a filter that kills the process for this
+	 * mmap(), the recorder has stopped, and does not call this function
+	 * again.
 	 */
 	filter = mmap(NULL, p.len * sizeof(*filter), RW,
 		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -164,8 +164,9 @@ is_allowed(int fd, uint32_t uid)
 }
 
 /*
- * Add a client and serve it.  If there is no room, close the oldest client,
- * which has had time to send its order.
+ * Add a client and serve it.  If all connections are in use, close that of the
+ * oldest client.  The caller has checked by have_room() that the oldest client
+ * has had time to send its order.
  */
 static void
 add_client(int fd, uint64_t now_ns)

@@ -157,9 +157,10 @@ is_taken(socklen_t nbytes)
 }
 
 /*
- * Listen at c.address.  Bind the socket to another name first, and rename it
- * when it listens.  Another process may remove a socket that refuses
+ * Listen at c.address.  Another process may remove a socket that refuses
  * connections, because that process assumes that the socket's owner has ended.
+ * A socket refuses connections between bind() and listen().  So bind the socket
+ * to another name first, and rename it when it listens.
  */
 static bool
 listen_at(int fd, size_t path_nbytes)
@@ -336,8 +337,8 @@ make_status_in(const char *directory)
 	fd = create_status();
 	/*
 	 * Replace an existing file.  No other user can write to the directory,
-	 * so the file is that of a process of this user with the same id, which
-	 * has ended or is in another PID namespace.
+	 * so the file belongs to a process of this user with the same process
+	 * id, which has ended or is in another PID namespace.
 	 */
 	if (fd < 0 && errno == EEXIST) {
 		syscall(SYS_unlinkat, AT_FDCWD, c.status, 0);

@@ -5,9 +5,9 @@
  *
  * A Unix stream socket, PID.sock in one of the user's directories (control.c),
  * takes one order per connection.  An order is a line of text.  The answer is
- * "ok" or "error", and lines of key=value.  Only the same user and root get an
- * answer.  The socket belongs to the writer thread, whose descriptors the
- * program does not have.
+ * "ok" or "error", and lines of key=value.  Only a client of the same user or
+ * of root gets an answer.  The socket belongs to the writer thread, whose
+ * descriptors the program does not have.
  *
  * A process whose writer thread has left, or that is dormant from the start,
  * maps the file of bells instead (bells.h).  Each process has a slot in that
@@ -50,10 +50,11 @@ void control_begin(void);
 void control_allow(int rules, bool is_changeable);
 
 /*
- * Take orders by the bell instead of the socket.  The thread that starts a
- * dormant process calls this.  The writer calls it before it leaves, with
- * 'is_leaving' set, which makes the status file.  Return false if the bell or
- * the status file is impossible, or if the process takes no orders.
+ * Take orders by the bell instead of the socket.  If 'is_leaving' is set, also
+ * make the status file.  The thread that starts a dormant process calls this
+ * function without 'is_leaving', and the writer calls it with 'is_leaving'
+ * before the writer leaves.  Return false if the bell or the status file is
+ * impossible, or if the process takes no orders.
  */
 bool control_listen(bool is_leaving);
 
@@ -78,8 +79,8 @@ bool control_is_busy(void);
 /*
  * The writer: serve clients, unless this was done a short time ago.  If 'open'
  * is set and the writer has not tried to make the socket since control_init()
- * or control_close(), make it.  If that fails, the process has no socket.
- * After control_forbid(), close the socket instead.
+ * or control_close(), make the socket.  If this attempt fails, the process has
+ * no socket.  After control_forbid(), close the socket instead.
  */
 void control_serve(uint64_t now_ns, bool open);
 
@@ -105,9 +106,9 @@ bool control_is_over(void);
 void control_close(void);
 
 /*
- * A thread of the program that ends a dormant process calls this, since it does
- * not wait for the writer: remove the socket and the status file, and take no
- * orders until control_close().
+ * Remove the socket and the status file, and take no orders until
+ * control_close().  A thread of the program calls this when it ends a dormant
+ * process, because the thread does not wait until the writer has removed them.
  */
 void control_unlink(void);
 

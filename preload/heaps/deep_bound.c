@@ -3,13 +3,13 @@
  * deep_bound.c - see deep_bound.h
  *
  * The loader does not record which objects were loaded with RTLD_DEEPBIND.  If
- * the loader has already bound a slot, the slot's value shows whether its calls
- * reach us.  If the loader binds the slot only at the first call, the value
- * does not show this yet.  But if exactly one other object, such as libc,
- * defines a function of that name, store our function in the slot: the loader
- * would choose that object's function or ours, and ours calls that object's.
- * If our function calls the allocator of a different object, leave the slot as
- * it is.
+ * the loader has already bound a slot (patch_calls.h), the slot's value shows
+ * whether calls through the slot reach us.  If the loader binds the slot only
+ * at the first call, the value does not show this yet.  But if exactly one
+ * other object, such as libc, defines a function of the slot's name, store our
+ * function in the slot.  The loader would choose either that object's function
+ * or ours, and our function calls that object's function.  If our function
+ * calls the allocator of a different object, leave the slot as it is.
  */
 
 #include "preload/heaps/deep_bound.h"
@@ -71,8 +71,8 @@ is_allocation(const char *name, const void *target)
 /*
  * Return true if a call of our function 'name' ends in the allocator of
  * 'target', or if 'target' does not allocate.  Our functions call the allocator
- * whose malloc() is 'real.malloc'.  With a block of another allocator, they
- * would damage the program.
+ * whose malloc() is 'real.malloc'.  If our functions got a block of another
+ * allocator, they would damage the program.
  */
 static bool
 leads_to(const char *name, const void *target)
@@ -107,9 +107,10 @@ is_in_program(const void *address)
 
 /*
  * If 'target' allocates or frees, report by missed_calls_note() that calls of
- * 'target' through the slot bypass the recorder.  If 'is_followed' is set, only
- * calls before now may have bypassed the recorder, and none has if the pass is
- * in time.
+ * 'target' through the slot bypass the recorder.  'is_followed' means that the
+ * slot now holds our function, so only earlier calls may have bypassed the
+ * recorder.  If the pass is also in time, there were no earlier calls, so
+ * report nothing.
  */
 static void
 note(const struct pass *pass, const struct patch_slot *slot, const void *target,

@@ -34,10 +34,10 @@ void *dlopened_entry(void *handle, const char *name)
 	__attribute__((visibility("hidden")));
 
 /*
- * Call dlopened_find(), and if it returns NULL, jump to the real dlsym().
- * dlsym() identifies its caller by the return address, so that address must be
- * the program's.  This requires a tail call, which C cannot guarantee, so the
- * code is assembly.
+ * Call dlopened_find(), and if it returns NULL, jump to the real dlsym().  The
+ * real dlsym() identifies its caller by the return address, so the return
+ * address must be that of the program's call.  This requires a tail call, which
+ * C cannot guarantee, so the code is assembly.
  */
 #if defined(__x86_64__)
 __asm__(".text\n"
@@ -107,9 +107,9 @@ static _Atomic uint64_t seen_changes;
 static _Atomic int looking_pid; /* process that examines new objects; 0: none */
 
 /*
- * Do the program's calls of malloc() reach the recorder?  If so, patch the
- * objects whose calls bypass the recorder (deep_bound.h).  Constant once the
- * process has started.
+ * Does the malloc() that the program itself calls reach the recorder?  If it
+ * does, patch the other objects whose calls bypass the recorder (deep_bound.h).
+ * Constant once the process has started.
  */
 static bool is_followed;
 
@@ -256,8 +256,8 @@ static void
 look_late(void)
 {
 	/*
-	 * relaxed: this thread has synchronized with each load that it knows
-	 * of.
+	 * relaxed: if this thread knows of an object, it has synchronized with
+	 * the thread that loaded the object.
 	 */
 	if (atomic_load_explicit(&is_told, memory_order_relaxed) ||
 	    atomic_load_explicit(&seen_changes, memory_order_relaxed) ==
@@ -343,10 +343,10 @@ visit_loader(struct dl_phdr_info *info, size_t nbytes, void *unused)
 
 /*
  * Return our replacement of the function 'name', or NULL.  For RTLD_NEXT the
- * result depends on the caller, so return NULL.  For RTLD_DEFAULT, a dlsym()
- * called from here does not find a function that only the program's caller can
- * see, in an object that was loaded with RTLD_LOCAL.  Return NULL in that case,
- * too.
+ * result depends on the caller, so return NULL.  For RTLD_DEFAULT, also return
+ * NULL if the dlsym() that is called here does not find the function.  The
+ * function may be in an object that was loaded with RTLD_LOCAL, so that only
+ * the program's caller of dlsym() can see it.
  */
 void *
 dlopened_find(void *handle, const char *name)

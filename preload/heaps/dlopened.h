@@ -25,8 +25,8 @@ void dlopened_patch(void);
 /*
  * Call dlopened_before_fork() before a fork, and dlopened_after_fork() in
  * parent and child.  A thread examines new objects under a lock of the loader.
- * If a thread examined objects during the fork, that lock would stay locked in
- * the child.  These functions prevent this.
+ * If a thread examined objects during the fork, the loader's lock would stay
+ * locked in the child.  These functions prevent this.
  */
 void dlopened_before_fork(void);
 void dlopened_after_fork(void);

@@ -149,9 +149,9 @@ leaves(const struct heap_calls_change *c)
 }
 
 /*
- * End the realloc of a block that was in another heap than malloc's.  The caller
- * has removed the block from heap_table.  If the block is still in that heap,
- * put it back.
+ * End the realloc of a block that was in another heap than malloc's.  The
+ * caller has removed the block from heap_table.  If the block is in the same
+ * heap after the realloc, put the block back into heap_table.
  */
 static void
 end_pool_change(struct heap_calls_change *c)

@@ -87,7 +87,7 @@ void heap_calls_drop(const void *p);
  */
 struct heap_calls_change {
 	struct pool *from, *to;
-	/* the recording thread, during the call; else NULL */
+	/* result of the function that recorded the begin event, or NULL */
 	struct thread *thread;
 	void *old, *p;
 	size_t old_size, size;

@@ -61,10 +61,10 @@ bool heap_table_put(struct pool *pool, const void *p, size_t size);
 struct pool *heap_table_take(const void *p, size_t *size_ret);
 
 /*
- * Call this after the free of a block that heap_table_take() has removed.  If
- * its heap is deleted and has no blocks left, remove the heap.  Return the
- * number of the removed heap, or 0 if the heap stays or the trace already has
- * its end.
+ * Call this after the free of a block that heap_table_take() has removed from
+ * the heap 'pool'.  If the heap is deleted and has no blocks left, remove the
+ * heap.  Return the number of the removed heap, or 0 if the heap stays or the
+ * trace already has the heap's end.
  */
 uint64_t heap_table_settle(struct pool *pool);
 
@@ -107,14 +107,14 @@ void heap_table_show(struct pool *pool, struct heap_table_block *hidden);
 
 /*
  * Release the handle, so that another heap can get it.  Return the heap that
- * had it, or NULL if there is none.
+ * had the handle, or NULL if no heap had it.
  */
 struct pool *heap_table_hide_handle(const void *handle);
 
 /*
- * Call one of these after heap_table_hide_handle(). heap_table_bury() removes
- * the heap and its hidden blocks. heap_table_revive() restores its handle and
- * its hidden blocks, with a new number for the heap.
+ * Call one of these after heap_table_hide_handle().  heap_table_bury() removes
+ * the heap and its hidden blocks.  heap_table_revive() restores the handle and
+ * the hidden blocks of the heap, and gives the heap the number 'number'.
  */
 void heap_table_bury(struct pool *pool, struct heap_table_block *hidden);
 void heap_table_revive(struct pool *pool, uint64_t number,

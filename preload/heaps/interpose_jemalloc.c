@@ -377,10 +377,11 @@ STAND_OWN(prefixed)
 STAND_C(prefixed)
 
 /*
- * Other objects call the functions of C by names that lead to another allocator
- * or to us.  For the copy under its usual names, only the functions that
- * jemalloc alone has are therefore patched in slots.  But a program may look up
- * this copy's functions of C by dlsym().
+ * Other objects call the functions of C by names, such as malloc(), that lead
+ * to another allocator or to us.  For 'plain', the copy of jemalloc under its
+ * usual names, we therefore patch only the slots of the functions that jemalloc
+ * alone has.  But plain_patches also has the functions of C, because a program
+ * may look up this copy's functions of C by dlsym().
  */
 static struct patch plain_patches[] = { OWN(PLAIN_PATCH) OF_C(PLAIN_OPTIONAL)
 						LATE_OF_C(PLAIN_OPTIONAL) };

@@ -4,8 +4,9 @@
  *
  * Each function records the same events as its counterpart in interpose.c.  A
  * block from a heap of mi_heap_new() is recorded in that heap.  The free of
- * such a block does not name the heap, so we look it up in heap_table.h.  The
- * other heaps, one for each thread, are heap 0, the heap of malloc().
+ * such a block does not name the heap, so we look the heap up in heap_table.h.
+ * The other heaps of mimalloc, one for each thread, are recorded as heap 0, the
+ * heap of malloc().
  *
  * Blocks outlive mi_heap_delete().  In the trace they stay in their heap, which
  * is destroyed when its last block is freed.

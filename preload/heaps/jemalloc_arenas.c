@@ -139,11 +139,12 @@ add(struct arenas *a, unsigned arena)
 }
 
 /*
- * Call this when the program allocates from an arena by its number.  The
- * program may have made the arena before the recorder intercepted its calls.
- * The numbers below 'own_count' are jemalloc's own arenas.  Ignore the number
- * 'own_count' itself, too, since it may belong to jemalloc's arena for large
- * blocks, which 'own_count' does not count.
+ * The program has allocated from an arena that it named by number.  If the
+ * recorder does not know the arena, add a heap for it, because the program may
+ * have made the arena before the recorder intercepted its calls.  Ignore the
+ * numbers below 'own_count', which are jemalloc's own arenas.  Ignore the
+ * number 'own_count' itself, too, since it may belong to jemalloc's arena for
+ * large blocks, which 'own_count' does not count.
  */
 static void
 meet(struct arenas *a, unsigned arena)
@@ -183,7 +184,8 @@ look_up(const struct arenas *a, const void *p)
 }
 
 /*
- * The arena that the flags name (MALLOCX_ARENA), plus 1; 0 if they name none.
+ * The number of the arena that the flags name (MALLOCX_ARENA), plus 1; 0 if the
+ * flags name no arena.
  */
 #define NAMED(flags) ((unsigned)(flags) >> 20)
 
@@ -269,8 +271,9 @@ find_mib(const struct arenas *a, const size_t *mib, size_t count)
 
 /*
  * Begin a call that frees all blocks of an arena.  Once the real call has run,
- * another thread may get the blocks, so record their frees before the call.  If
- * the call fails, arenas_end() records the blocks as allocated again.
+ * another thread may get the memory of the blocks.  So record the frees of the
+ * blocks, or the end of the heap, before the call.  If the call fails,
+ * arenas_end() records the blocks as allocated again.
  */
 static void
 begin_end_of_all(const struct arenas *a, struct arenas_act *act)

@@ -4,9 +4,9 @@
  *
  * An arena that the program makes by mallctl() is a heap.  jemalloc's own
  * arenas belong to malloc's heap, number 0.  This module also records the calls
- * of mallctl() that free all blocks of an arena.  It recognizes those that
- * allocate many blocks at once ("experimental.batch_alloc"), and
- * interpose_jemalloc.c records them.
+ * of mallctl() that free all blocks of an arena.  It recognizes the calls of
+ * mallctl() that allocate many blocks at once ("experimental.batch_alloc"), but
+ * interpose_jemalloc.c records these calls.
  *
  * Any thread may call these functions.
  */
@@ -20,8 +20,8 @@
 #include "preload/heaps/heap_calls.h"
 
 /*
- * All numbers of arenas are below this.  For jemalloc, this number and those
- * above it have special meanings.
+ * All numbers of arenas are below this number.  For jemalloc, this number and
+ * larger numbers have special meanings.
  */
 #define ARENAS_MAX 4096u
 

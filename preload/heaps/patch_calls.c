@@ -107,8 +107,8 @@ patch_each_slot(const struct dl_phdr_info *info, const struct dynamic *dynamic,
 }
 
 /*
- * Replace the slot's value if it is the real function, or if the loader has not
- * bound the slot yet.
+ * Store our function in the slot if the slot has the real function, or if the
+ * loader has not bound the slot yet.
  */
 static void
 patch_slot(const struct patch_slot *slot, void *context)
@@ -139,7 +139,9 @@ visit(struct dl_phdr_info *info, size_t nbytes, void *context)
 	return 0;
 }
 
-/* Find all functions in one object, and check that it has all markers. */
+/*
+ * Find all functions in one object, and check that this object has all markers.
+ */
 static bool
 find_real(struct patch *patches, size_t n, const char *const *markers)
 {

@@ -42,9 +42,9 @@ void patch_each_slot(const struct dl_phdr_info *info,
 		     void *context);
 
 /*
- * Is this a slot of the PLT that points into its own object?  Then the loader
- * will bind the slot at the first call (lazy binding), or the object calls a
- * function of its own.
+ * Is this a slot of the PLT that points into its own object?  If it is, the
+ * loader will bind the slot at the first call (lazy binding), or the object
+ * calls a function of its own.
  */
 bool patch_is_unbound(const struct patch_slot *slot);
 
@@ -74,12 +74,13 @@ struct patch {
 
 /*
  * Find the real functions, and make all loaded objects call ours instead,
- * except the recorder and the object that defines the real ones.  'markers' are
- * names of functions, ended by NULL.  All real functions and all markers must
- * be in the same object, since another library may have a function of the same
- * name.  If they are not, or if a function is missing or an earlier object
- * defines it, too, patch nothing and return false.  If only optional functions
- * fail this test, set their 'real' to NULL; ours are then never called.  The
+ * except the recorder and the object that defines the real functions.
+ * 'markers' are names of functions, ended by NULL.  Another library may have a
+ * function of the same name.  Therefore all real functions and all markers must
+ * be in one object, and no object that was loaded earlier may define one of the
+ * real functions.  If an optional function fails this test, set its 'real' to
+ * NULL; our replacement of this function is then never called.  If another
+ * function or a marker fails the test, patch nothing and return false.  The
  * first function must not be optional.  Call this only where it is safe to take
  * the loader's lock.
  */

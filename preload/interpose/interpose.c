@@ -2,13 +2,13 @@
 /*
  * interpose.c - the allocation functions of C
  *
- * Each function calls the real one and records an event. order.h relies on the
- * order of the call and the event.  The function records a free before the real
- * call, because after that call another thread may get the block.  It records
- * an allocation after the real call and before its own return, because after
- * the return another thread may free the block. realloc does both, so it has a
- * begin event and an end event.  Values, errno, alignment and size are those of
- * the real function.
+ * Each function calls the real function and records an event.  order.h relies
+ * on the order of the call and the event.  Our function records a free before
+ * the real call, because after the real call another thread may get the block.
+ * Our function records an allocation after the real call and before its own
+ * return, because after the return another thread may free the block.
+ * realloc() does both, so it has a begin event and an end event.  Values,
+ * errno, alignment and size are those of the real function.
  */
 
 #include <errno.h>

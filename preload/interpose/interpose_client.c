@@ -60,9 +60,9 @@ hatftrace_client_is_recording(void)
 
 	/*
 	 * A program may ask this before each event, so the usual cases make no
-	 * system call.  Only a thread that is not attached, such as that of a
-	 * new child of a fork, needs process_scope(), which makes a system
-	 * call.
+	 * system call.  Only a thread that is not attached, such as the thread
+	 * of a child that has just been forked, needs process_scope(), which
+	 * makes a system call.
 	 */
 	if (record_is_dormant())
 		return 0;
@@ -85,8 +85,9 @@ hatftrace_client_mark(const char *text)
 }
 
 /*
- * Make the text of an event: its name, a zero byte, and 'nbytes' of text.  If
- * 'dtd', the name of a DTD, is not NULL, it and a dot precede the event's name.
+ * Make the text of an event: its name, a zero byte, and 'nbytes' bytes of
+ * 'text'.  If 'dtd', the name of a DTD, is not NULL, put that name and a dot
+ * before the event's name.
  */
 static void
 name_event(struct text *event, const char *dtd, const char *name,

@@ -27,8 +27,9 @@
 /*
  * Each function that is defined below has the mangled name of an operator
  * (Itanium C++ ABI, 5.1.5; 'm' is size_t on 64-bit systems), and a slot.
- * 'real' is the next definition of the operator, or NULL before the first call.
- * 'direct' means that this definition does not call malloc() and free().
+ * 'real' is the next definition of the operator after ours, or NULL before the
+ * first call.  'direct' means that the next definition does not call malloc()
+ * and free().
  */
 struct operator_slot {
 	_Atomic(void *) real;

@@ -45,9 +45,9 @@ abort(void)
 }
 
 /*
- * assert(3) calls this function.  libc's version then aborts without calling
- * our abort(), so end the trace before calling it.  The trace lacks the few
- * blocks that libc allocates for its message.
+ * assert(3) calls this function.  libc's version aborts without calling our
+ * abort(), so our version ends the trace before it calls libc's version.  The
+ * trace lacks the few blocks that libc's version allocates for its message.
  */
 EXPORT void __assert_fail(const char *assertion, const char *file,
 			  unsigned line, const char *function)
@@ -200,8 +200,9 @@ count_list(const char *first, va_list list)
 }
 
 /*
- * Fill 'argv', which has room for n + 1 pointers, with the arguments and the
- * NULL.  The next va_arg() of 'list' then reads what follows the NULL.
+ * Fill 'argv', which has room for n + 1 pointers, with the n arguments and the
+ * NULL that ends them.  The next va_arg() of 'list' then reads what follows the
+ * NULL.
  */
 static void
 fill_list(char **argv, size_t n, const char *first, va_list *list)
@@ -218,8 +219,8 @@ fill_list(char **argv, size_t n, const char *first, va_list *list)
 
 /*
  * Copy the list to an array on the stack, since no memory may be allocated
- * between vfork and exec.  The copy fits, since the caller has the list on its
- * stack, too.
+ * between vfork and exec.  The copy is about as large as the list, which the
+ * caller has put on the same stack.
  */
 #define LIST_TO_ARGV(argv, first, list)                                   \
 	va_start(list, first);                                            \

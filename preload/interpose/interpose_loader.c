@@ -2,10 +2,10 @@
 /*
  * interpose_loader.c - dl_iterate_phdr(3)
  *
- * The run-time library of AddressSanitizer ends a program that has loaded
- * another library before it.  It finds the other library by dl_iterate_phdr().
- * In a program with that run-time library, our dl_iterate_phdr() therefore
- * leaves our library out, unless we are the caller.
+ * The run-time library of AddressSanitizer must be loaded before all other
+ * libraries.  If it finds by dl_iterate_phdr() that another library comes
+ * first, it ends the program.  In a program with that run-time library, our
+ * dl_iterate_phdr() therefore leaves our library out, unless we are the caller.
  */
 
 #include <link.h>

@@ -4,14 +4,15 @@
  *
  * A program that must be single-threaded checks /proc/self/task before it
  * continues: Chromium's zygote by fstatat64(3), most others by opendir(3).  The
- * writer thread ends before such a check; later events start it again.
+ * writer thread ends before such a check; a later event makes a new writer
+ * thread.
  *
  * We do not interpose open(2), stat(2) and the like.  libc itself does not read
  * the path that the program passes, so the program may pass an invalid address.
- * If we read the path, the program would crash.  In fstatat64(3) we take this
- * risk, but only if the call passes the descriptor of a folder.  We do not
- * intercept reads of /proc/self/stat and /proc/self/status either: such reads
- * are frequent and seldom serve to count threads.
+ * If our function read such a path, the program would crash.  In fstatat64(3)
+ * we take this risk, but only if the call passes a descriptor instead of
+ * AT_FDCWD.  We do not intercept reads of /proc/self/stat and /proc/self/status
+ * either: such reads are frequent and seldom serve to count threads.
  */
 
 #include <dirent.h>
@@ -74,8 +75,9 @@ end_writer(void)
 	uint64_t mask;
 
 	/*
-	 * Unlike errno, none of these checks reads thread-local memory, which
-	 * may not exist yet (real_resolve_others() says why).
+	 * Make these checks before the first use of errno, because errno is in
+	 * thread-local memory, which may not exist yet (real_resolve_others()
+	 * says why).  The checks read no thread-local memory.
 	 */
 	if (!process_is_tracing() || !process_is_own() || !wake_has_writer() ||
 	    !remaining_threads_single())

@@ -9,8 +9,8 @@
  * symbols below, since it takes that library for another libc.  (It goes on as
  * if LD_PRELOAD had named its own "libc.so" instead.)
  *
- * No other loader must find the symbols.  scripts/hide-symbols.sh marks them as
- * hidden in the linked library: glibc skips hidden symbols, and musl ignores
+ * Other loaders must not find the symbols.  scripts/hide-symbols.sh marks them
+ * as hidden in the linked library: glibc skips hidden symbols, and musl ignores
  * the mark.  The linker cannot mark them, since it leaves out symbols that are
  * hidden in an object file.
  */

@@ -75,14 +75,20 @@ call_setns(int fd, int types)
 }
 
 /*
- * Prepare the writer thread for a call with these types of namespaces.  For
- * other types than those in SHARED, such as a PID or mount namespace, make the
- * writer if there is none, unless the call needs a process with one thread or
- * the process is dormant.  End the writer if the call needs a process with one
- * thread, or if the writer would keep a namespace that the program leaves.  (If
- * the program has other threads, leave the writer alone.)  Return true if the
- * writer has ended.  In this case the caller must call writer_return().  If the
- * writer must end but could not restart, end the trace.
+ * Prepare the writer thread for a call that enters namespaces of these types.
+ *
+ * If a type is not in SHARED (a PID or mount namespace, for example), and the
+ * call does not need a process with one thread, make the writer, unless there
+ * is a writer or the process is dormant.
+ *
+ * If the call needs a process with one thread, the writer must end.  If a type
+ * is in SHARED, the writer must end, too, because the writer would stay in the
+ * namespace that the program leaves.  But if the program has other threads,
+ * leave the writer alone.  If the writer could not restart after the call, end
+ * the trace.
+ *
+ * Return true if the writer has ended and can restart.  The caller must then
+ * call writer_return() after the call.
  */
 static bool
 prepare_writer(int types)
@@ -127,12 +133,12 @@ has_other_pids(void)
 }
 
 /*
- * Make the call with the argument 'given', which asks for these 'types' of
- * namespaces.  The types may include both a PID namespace and a namespace for
- * which the writer must end.  The writer must not exist while the process
- * enters the other namespace, but cannot be made after the PID namespace has
- * changed.  In this case make two calls, with the PID namespace in the second
- * call, and make the writer between the two calls.
+ * Call unshare(2) or setns(2) with the argument 'given', which asks for
+ * namespaces of these 'types'.  If 'given' asks for a PID namespace and for
+ * another namespace that the process must enter without the writer, make two
+ * calls, because the writer cannot be made after the PID namespace has changed.
+ * The first call enters the other namespace.  Then make the writer.  The second
+ * call enters the PID namespace.
  */
 static int
 enter(enter_call *call, int fd, int given, int types)

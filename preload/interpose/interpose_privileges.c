@@ -4,7 +4,7 @@
  *
  * These are setuid(2) and the like, capset(2) and chroot(2). libc's functions
  * change the whole process, except for setfsuid, setfsgid and capset, which
- * change the calling thread.  Before the call we make the writer thread if
+ * change only the calling thread.  Before the call we make the writer thread if
  * there is none, unless the process is dormant.  After the call the writer
  * makes the same change (privileges.h).
  */
@@ -111,8 +111,9 @@ initgroups(const char *user, gid_t group)
 }
 
 /*
- * setfsuid(2) and setfsgid(2) change the calling thread, and return the
- * previous id whether or not they succeed.
+ * setfsuid(2) and setfsgid(2) change only the calling thread, so the writer
+ * follows only if the program has no other threads.  The call returns the
+ * previous id whether or not it succeeds, so the writer follows in both cases.
  */
 EXPORT int
 setfsuid(uid_t uid)

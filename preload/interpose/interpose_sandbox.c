@@ -72,8 +72,8 @@ avoid_harm(unsigned harm, bool all_threads)
 	memory_end_names();
 	say_expect_filter(false);
 	/*
-	 * confinement_set() makes the writer thread now, since that may be
-	 * impossible later.
+	 * confinement_set() makes the writer thread now, since it may be
+	 * impossible to make the thread under the filter.
 	 */
 	confinement_set((harm & SANDBOX_CREDENTIALS) != 0);
 	if ((harm & ~(unsigned)SANDBOX_WRITER_REFUSED) != 0)
@@ -94,8 +94,8 @@ avoid_harm(unsigned harm, bool all_threads)
 	if ((harm & SANDBOX_CONTROL) != 0)
 		end_control(all_threads || remaining_threads_single());
 	/*
-	 * Print the messages above before this call, since say() may print
-	 * nothing after it.
+	 * Call this last: the functions above may print messages, and after
+	 * this call say() may print nothing.
 	 */
 	say_expect_filter((harm & SANDBOX_SAY) != 0);
 }
@@ -232,8 +232,8 @@ fork_by_number(long number, long a, long b, long c, long d, long e, long f)
  * Is the call a fork whose child has its own memory and continues on a copy of
  * this stack?  Any other fork must not go through fork_by_number().  On a
  * shared stack, parent and child would both return through the frame of
- * fork_by_number(), and the first to return would overwrite the frame.  A new
- * stack of the child does not have the frame.
+ * fork_by_number(), and the first to return would overwrite the frame.  If the
+ * child gets a new stack, the new stack does not have the frame.
  */
 static bool
 is_fork(uint64_t number, uint64_t flags, uint64_t stack)

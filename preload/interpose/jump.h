@@ -12,8 +12,9 @@
 
 /*
  * Save the registers that hold arguments, call 'watch', restore them, and jump.
- * (At a call the stack pointer must be a multiple of 16.  At the entry of an
- * x86-64 function it is 8 less, so the seven pushes align it.)
+ * (On x86-64, the stack pointer must be a multiple of 16 at a call.  At the
+ * entry of a function the stack pointer is 8 below a multiple of 16, and the
+ * seven pushes subtract 56 more.)
  */
 #if defined(__x86_64__)
 #define JUMP_AFTER(name, watch)                                           \

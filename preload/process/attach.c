@@ -25,9 +25,9 @@ record_birth(const struct thread *t, bool is_handover, uint64_t parent,
 {
 	clock_go_stamped();
 	/*
-	 * These calls go through record_enter(), which may have called
-	 * attach_thread().  They do not lead to attach_thread() again, since
-	 * the thread is attached by now.
+	 * record_event() calls record_enter(), which may be the caller of
+	 * attach_thread().  This time record_enter() does not call
+	 * attach_thread(), since the thread is attached by now.
 	 */
 	if (is_handover)
 		record_event(EVENT_HANDOVER, 0, t->id, 0, 0);

@@ -6,8 +6,9 @@
  * pthread_create() when it starts.  A thread that is not attached yet is
  * attached at its first event, which also starts the trace if the trace has not
  * started.  Therefore preload/record calls attach_thread() and attach_nested()
- * (record_steps.c, record_enter()); it calls no other function of this folder.
- * attach_thread() in turn calls record.c to record the beginning of the thread.
+ * (record_steps.c, record_enter()).  preload/record calls no other function of
+ * this folder. attach_thread() in turn calls record.c to record the beginning
+ * of the thread.
  */
 #ifndef ATTACH_H
 #define ATTACH_H
@@ -27,10 +28,11 @@
 struct thread *attach_thread(uint64_t parent, uint64_t start);
 
 /*
- * Return another ring of the calling thread, for a signal handler that has
- * interrupted a recording into the ring of 't'.  Make this ring at the first
- * such interruption.  Return NULL if the process has no trace, if there is no
- * memory, or if there are too many threads.  Keeps errno.
+ * Return another 'struct thread' of the calling thread, with its own ring, for
+ * a signal handler that has interrupted a recording into the ring of 't'.  Make
+ * this 'struct thread' at the first such interruption.  Return NULL if the
+ * process has no trace, if there is no memory, or if there are too many
+ * threads.  Keeps errno.
  */
 struct thread *attach_nested(struct thread *t);
 

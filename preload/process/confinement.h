@@ -6,7 +6,7 @@
  * filters (interpose_privileges.c, interpose_namespaces.c,
  * interpose_sandbox.c), call these functions.  The writer thread makes the same
  * change (privileges.h), or the trace ends.  In a process that is not traced,
- * only confinement_set() has an effect: children inherit what it notes.
+ * only confinement_set() has an effect: it stores facts that children inherit.
  */
 #ifndef CONFINEMENT_H
 #define CONFINEMENT_H
@@ -14,10 +14,10 @@
 #include <stdbool.h>
 
 /*
- * The program is about to install filters or Landlock rules.  Its threads may
- * then be unable to make the writer thread, so make the writer now if the
- * process is traced.  'asking_kills' means that the filters kill a thread that
- * reads its own privileges.  From now on the process has the fact
+ * The program is about to install filters or Landlock rules.  Afterwards, the
+ * program's threads may be unable to make the writer thread, so make the writer
+ * now if the process is traced.  'asking_kills' means that the filters kill a
+ * thread that reads its own privileges.  From now on the process has the fact
  * PROCESS_IS_CONFINED.
  */
 void confinement_set(bool asking_kills);
@@ -35,8 +35,9 @@ void confinement_after_chroot(void);
 /*
  * Call these only in a program with a single thread, on that thread.  Call
  * confinement_before_filter() when the thread is about to install a filter.
- * Call confinement_after_landlock() when it has restricted itself by Landlock's
- * rules.  'filter' and 'ruleset' are as in struct privileges.  Keep errno.
+ * Call confinement_after_landlock() when the thread has restricted itself by
+ * Landlock's rules.  'filter' and 'ruleset' are as in struct privileges.  Keep
+ * errno.
  */
 void confinement_before_filter(const void *filter);
 void confinement_after_landlock(int ruleset);

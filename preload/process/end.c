@@ -31,11 +31,11 @@ int __cxa_at_quick_exit(void (*f)(void *), void *dso);
 extern char __libc_single_threaded __attribute__((weak));
 
 /*
- * Has the program ever had several threads?  It has if more than one was
- * recorded.  Otherwise ask '__libc_single_threaded' or, if libc lacks this
- * variable, the kernel's count of threads.  Under a filter of system calls,
- * which may kill the process for reading the count, assume that the program has
- * one thread.
+ * Has the program ever had several threads?  The answer is yes if more than one
+ * thread was recorded.  Otherwise ask '__libc_single_threaded' or, if libc
+ * lacks this variable, the kernel's count of threads.  Under a filter of system
+ * calls, which may kill the process for reading the count, assume that the
+ * program has one thread.
  */
 static bool
 has_threads(void)
@@ -152,8 +152,8 @@ void
 end_with_programs(void)
 {
 	/*
-	 * The child of a vfork() shares its parent's environment, so it must
-	 * not change the environment.
+	 * The child of a vfork() shares its parent's environment, so the child
+	 * must not change the environment.
 	 */
 	if (process_is_own())
 		hide_library(environ);

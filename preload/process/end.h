@@ -23,8 +23,8 @@ void end_register(void);
  * Call this when the process is about to end, or to exec: write all events and
  * the trailer.  Signals that arrive meanwhile do not change how the process
  * ends (exceptions: signals.h).  If the trace has already ended but lacks its
- * trailer, try again to write the trailer.  This does nothing for a vfork
- * child, which shares the memory of its parent.  Keeps errno.
+ * trailer, try again to write the trailer.  In a vfork child, which shares the
+ * memory of its parent, this function does nothing.  Keeps errno.
  */
 void end_trace(enum writer_end how);
 

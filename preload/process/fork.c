@@ -29,8 +29,8 @@ int __register_atfork(void (*prepare)(void), void (*parent)(void),
 		      void (*child)(void), void *dso);
 
 /*
- * fork() waits at most this long until the writer knows the number of the fork
- * event.
+ * fork() waits at most this long until the writer has encoded the fork event,
+ * and knows the event's place in the trace.
  */
 #define FORK_WAIT_NS 200000000ull
 
@@ -127,11 +127,11 @@ fork_after(bool is_child)
 }
 
 /*
- * Runs before fork(3).  If this thread already holds the locks of fork_locks.c,
- * a signal handler has interrupted an outer fork(3), which fork_locks_hold()
- * allows.  Apart from forks, a thread holds these locks only in a call such as
- * malloc() or dlopen().  A signal handler that interrupts such a call must not
- * call fork(3).
+ * libc calls this before fork(3).  If a signal handler has interrupted an outer
+ * fork(3) and now forks, this thread already holds the locks of fork_locks.c;
+ * fork_locks_hold() allows this.  Apart from forks, a thread holds these locks
+ * only in a call such as malloc() or dlopen().  A signal handler that
+ * interrupts such a call must not call fork(3).
  */
 static void
 prepare_fork(void)
@@ -168,7 +168,9 @@ fork_before_vfork(void)
 		return;
 	/*
 	 * If the name of the trace has no %p, the parent's file must exist
-	 * before the child creates its own.
+	 * before the child creates its own.  If the ring has too little room
+	 * for the child's events, the writer must exist, because the child
+	 * cannot make the writer.
 	 */
 	if (!output_has_pid(environment_own()->out) ||
 	    !record_has_room(VFORK_WORDS))
@@ -191,8 +193,8 @@ fork_get_parent(struct header_parent *parent_ret)
 	parent_ret->event = place.event;
 	path = writer_path(place.segment);
 	/*
-	 * Copy the path, since this process will use the buffer for its own
-	 * path.
+	 * Copy the path, since this process will overwrite the buffer of
+	 * writer_path() with its own path.
 	 */
 	memcpy(trace, path, strlen(path) + 1);
 	parent_ret->trace = trace;

@@ -42,7 +42,7 @@ void fork_before_vfork(void);
  * The thread that starts the trace calls these.  fork_get_parent() describes
  * the parent for the header, if this is the child of a fork; otherwise it only
  * sets the parent's pid to 0.  fork_forget_parent() drops what the child knows
- * of its fork once the trace is set up.
+ * of its fork; call it when the trace is set up.
  */
 void fork_get_parent(struct header_parent *parent_ret);
 void fork_forget_parent(void);

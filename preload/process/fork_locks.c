@@ -7,12 +7,13 @@
 #include "preload/heaps/heap_table.h"
 
 /*
- * The number of nested calls of fork(3) in this thread.  A signal handler that
- * forks leaves the number unchanged.  A handler may interrupt fork_locks_hold()
- * after the change of 'depth' and before the locks.  If that handler forks, it
- * does so without the locks, while another thread may hold one of them.  That
- * is harmless, because the child of a multithreaded program must not allocate
- * after such a fork.
+ * The number of calls of fork(3) that are in progress in this thread: more than
+ * one if a signal handler has interrupted fork(3) and forks again.  When such a
+ * handler returns, the number is what it was before.  A handler may interrupt
+ * fork_locks_hold() after the change of 'depth', but before the locks are
+ * taken.  If that handler forks, it forks without the locks, while another
+ * thread may hold one of them.  That is harmless, because the child of a
+ * multithreaded program must not allocate after such a fork.
  */
 static __thread unsigned depth __attribute__((tls_model("initial-exec")));
 

@@ -2,10 +2,11 @@
 /*
  * fork_locks.h - the locks that a thread holds while it forks
  *
- * The child has only the thread that forks.  During the fork, no other thread
- * may therefore be changing the data that the locks guard (heap_table.c,
- * dlopened.c).  If a signal handler interrupts fork(3) and forks again, the
- * outer call keeps the locks.
+ * The child has only the thread that forks.  If another thread were changing
+ * data at the moment of the fork, the change would stay incomplete in the
+ * child.  The locks keep other threads from changing the data of heap_table.c
+ * and dlopened.c during the fork.  If a signal handler interrupts fork(3) and
+ * forks again, the outer call keeps the locks.
  */
 #ifndef FORK_LOCKS_H
 #define FORK_LOCKS_H

@@ -25,8 +25,8 @@
 #include "preload/writer/begin.h"
 
 /*
- * Start the trace here, unless an earlier constructor has allocated and so
- * started it.  Even a program without heap events then has a trace.
+ * Start the trace here, so that even a program without heap events has a trace.
+ * If an earlier constructor has allocated, the trace has already started.
  */
 static void
 start_at_load(void)

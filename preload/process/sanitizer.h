@@ -17,9 +17,10 @@
 
 /*
  * Does the process have one of the run-times with which it is not traced?  The
- * first call searches, on the initial thread; later calls return the same
- * answer.  This calls no function of libc, since a run-time that is not
- * initialized may have intercepted the function.  Any thread may call this.
+ * first call, by the initial thread, searches the program and its libraries;
+ * later calls return the same answer.  This function calls no function of libc,
+ * because a run-time that is not initialized yet may intercept the call.  Any
+ * thread may call this.
  */
 bool sanitizer_is_here(void);
 

@@ -85,10 +85,10 @@ pass_kept(int signal)
 }
 
 /*
- * Make a timer send the kept signal again at the end of the gate's time.  The
- * timer sends the signal to this thread if it was sent to this thread, else to
- * the process.  If there can be no timer, let the signal act at once, since it
- * must not be lost.
+ * Make a timer send the kept signal again at the end of the gate's time.  If
+ * tgkill(2) sent the signal to this thread, the timer sends the signal to this
+ * thread, too; otherwise to the process.  If there can be no timer, let the
+ * signal act at once, since it must not be lost.
  */
 static void
 send_later(int signal)
@@ -210,7 +210,10 @@ was_waiting(const void *unused)
 }
 #endif
 
-/* Has the thread that is ending the process been waiting for something? */
+/*
+ * Is this the thread that is ending the process, and has the signal interrupted
+ * a system call in which this thread was waiting?
+ */
 static bool
 is_stuck(const void *context)
 {
@@ -233,8 +236,9 @@ gate(int signal, siginfo_t *info, void *context)
 	    (action.flags & SA_SIGINFO) == 0)
 		info = &unknown;
 	/*
-	 * A filter may kill the process for getpid(2).  Under a filter, keep
-	 * each signal, since the gate's time never starts there.
+	 * Under a filter, do not call getpid(2), for which the filter may kill
+	 * the process.  In a process with a filter, the gate's time never
+	 * starts, and keep_or_pass() passes no signal.
 	 */
 	if (!process_has(PROCESS_IS_CONFINED) &&
 	    sys_pid() != atomic_load(&own_pid))

@@ -3,13 +3,13 @@
  * signal_gate.h - a handler that decides when signals act while the process is
  * ending
  *
- * exit() flushes streams after the trace is finished, and may call handlers of
- * other libraries.  Without the recorder the process would have ended by then,
- * so a signal must not act.  Yet a handler may sleep, and a flush into a full
- * pipe may block for ever.  In these cases a signal must act.  Blocking the
- * signals would not do, because the handlers and their children would see the
- * mask, and nothing could unblock the signals in time without interrupting a
- * sleep.
+ * exit() flushes streams after the trace is finished, and may call exit
+ * handlers of other libraries.  Without the recorder the process would have
+ * ended by then, so a signal must not act.  Yet an exit handler may sleep, and
+ * a flush into a full pipe may block for ever.  In these cases a signal must
+ * act.  Blocking the signals would not suffice: the exit handlers, and the
+ * processes that they start, would see the mask, and nothing could unblock the
+ * signals in time without interrupting a sleep.
  *
  * So the recorder leaves the mask as it is, and sets another handler for the
  * signals, the gate.  Nothing happens unless a signal arrives.  Then the gate

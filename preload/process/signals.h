@@ -32,8 +32,8 @@ void signals_hold(struct signals_held *held);
 
 /*
  * Call this after signals_hold() if the process does not continue.  Keep other
- * threads from running handlers, too.  The signals that the comment above
- * excepts keep their handlers.
+ * threads from running handlers, too.  The signals that are listed as
+ * exceptions at the top of this file keep their handlers.
  */
 void signals_hold_others(void);
 
@@ -47,12 +47,12 @@ void signals_release(const struct signals_held *held);
  * Call this when the trace is finished and exit() continues.  libc then runs
  * destructors and flushes its streams, which may block for ever or raise
  * SIGPIPE.  Restore the mask.  From now on the gate (signal_gate.h) decides
- * when signals act.  'is_short' means that the process was short.  In this
- * case, close the gate for common signals only.  If a signal without the gate
- * has arrived since signals_hold(), it does not act: discard it if the flush
- * may raise the same signal, else keep it blocked.  Under a filter of system
- * calls, open the gate instead, and keep all signals blocked except those that
- * the flush may raise.
+ * when signals act.  If 'is_short' is set, the process was short, so close the
+ * gate for common signals only.  If a signal for which the gate is not closed
+ * has arrived since signals_hold(), the signal must not act: discard it if the
+ * flush may raise the same signal, else keep it blocked.  Under a filter of
+ * system calls, open the gate instead, and keep all signals blocked except
+ * those that the flush may raise.
  */
 void signals_release_late(const struct signals_held *held, bool is_short);
 

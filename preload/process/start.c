@@ -73,8 +73,8 @@ set_up(bool *is_dormant_ret)
 
 /*
  * Must the writer thread exist from the start?  One case is a dormant process
- * that has no slot in the file of bells (own_slot.h): 'hatf ctl' can then reach
- * it only through the thread's socket.
+ * that has no slot in the file of bells (own_slot.h): 'hatf ctl' can reach such
+ * a process only through the writer thread's socket.
  */
 static bool
 is_writer_wanted(bool is_dormant)

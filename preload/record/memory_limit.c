@@ -48,8 +48,9 @@ struct headroom {
 /* was there a limit when the limits were last read? */
 static _Atomic bool is_limited;
 /*
- * How many bytes the recorder may still map under RLIMIT_AS: the writer's last
- * answer, from which each thread subtracts what it takes.
+ * How many bytes the recorder may still map under RLIMIT_AS.  The writer stores
+ * this number with each answer, and each thread subtracts the bytes that it
+ * takes.
  */
 static _Atomic uint64_t left;
 /*
@@ -106,7 +107,7 @@ limit_share(uint64_t limit, uint64_t use, uint64_t ours)
 	return subtract(subtract(limit, subtract(use, ours)) / SHARE, ours);
 }
 
-/* Read both limits.  Return whether there is one. */
+/* Read both limits.  Return whether there is a limit. */
 static bool
 read_limits(struct rlimit *all, struct rlimit *data)
 {
@@ -177,8 +178,8 @@ memory_limit_answer(void)
 	const uint32_t n = atomic_load_explicit(&asked, memory_order_acquire);
 
 	/*
-	 * relaxed, both words: only the writer stores to 'answered', and the
-	 * release below publishes 'left'.
+	 * relaxed, for 'answered' and for 'left': only the writer stores to
+	 * 'answered', and the release below publishes 'left'.
 	 */
 	if (n == atomic_load_explicit(&answered, memory_order_relaxed))
 		return;

@@ -5,9 +5,9 @@
  * Under RLIMIT_AS or RLIMIT_DATA, the program cannot use memory that the
  * recorder has mapped.  The recorder therefore takes at most a quarter of the
  * memory that the program does not use at the time.  An exception is the table
- * of live blocks, from which segments begin (live_blocks.h): it may take more.
- * If the recorder lacks memory for events, it counts them as lost.  Without a
- * limit, nothing is checked.
+ * of live blocks (live_blocks.h), which may take more.  If the recorder lacks
+ * memory for events, it counts the events as lost.  Without a limit, nothing is
+ * checked.
  *
  * The number of bytes in use comes from /proc.  Only the writer thread and the
  * thread that starts the trace read /proc.  Other threads ask the writer, since

@@ -153,9 +153,9 @@ record_fields(const struct record_dtd *dtd, const char *text, size_t nbytes)
 
 /*
  * Can an event about this block go into the ring as it is, without a stamp or a
- * new tick?  If stacks are recorded, this function is called in each mode of
- * the clock.  Otherwise the fast path has already taken the events that have
- * the current tick.
+ * new tick?  If the clock has a tick, the answer can be yes only if stacks are
+ * recorded.  Without stacks, the fast path has already taken the events that
+ * may use this tick.
  */
 static inline bool
 needs_no_time(const struct thread *t, const struct record_block *block)

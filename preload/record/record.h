@@ -89,10 +89,10 @@ bool record_init_stacks(uint32_t depth, bool with_frees);
 size_t record_stacks_nbytes(void);
 
 /*
- * The slow path, for every event in every state: attach the thread, wake the
- * writer, put a new tick into the ring, wait for room.  Return false if the
- * event is not in the ring: events of this thread are not recorded now, or the
- * event was dropped and counted.  Keeps errno.
+ * The slow path, for every event in every state.  If needed, attach the thread,
+ * wake the writer, put a new tick into the ring, or wait for room.  Return
+ * false if the event is not in the ring: events of this thread are not recorded
+ * now, or the event was dropped and counted.  Keeps errno.
  */
 bool record_event(enum event_type type, unsigned flags, uint64_t op0,
 		  uint64_t op1, uint64_t op2);
@@ -103,8 +103,8 @@ bool record_operands(enum event_type type, unsigned flags,
 
 /*
  * Record a text, truncated to EVENT_TEXT_NBYTES: a mark, or an event of the
- * program.  The pieces of the text are one event.  Return the same as
- * record_event().  Keeps errno.
+ * program.  The text goes into the ring in pieces, which together are one
+ * event.  Return the same as record_event().  Keeps errno.
  */
 bool record_text(enum event_type type, unsigned flags, const char *text,
 		 size_t nbytes);
@@ -152,9 +152,9 @@ void record_heap_realloc_end(struct thread *t, unsigned flags, const void *old,
 			     const void *p, size_t size, uint64_t heap);
 
 /*
- * If the clock left stamped mode while an event of 't' was being stamped, force
- * the clock back, or confirm that 't' owns the tick.  Call this before the
- * event can have consequences.  Keeps errno.
+ * If the clock left stamped mode while an event of 't' was being stamped,
+ * change the clock back to stamped mode, or confirm that 't' owns the tick.
+ * Call this before the event can have consequences.  Keeps errno.
  */
 void record_confirm_order(const struct thread *t);
 

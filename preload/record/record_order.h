@@ -29,7 +29,8 @@ void record_begin_owners(void);
 
 /*
  * Return the usable size of a live block of malloc(), calloc() or realloc().
- * Return SIZE_MAX before record_begin_owners(), or if that had no effect.
+ * Return SIZE_MAX before record_begin_owners(), or if record_begin_owners() had
+ * no effect.
  */
 size_t record_block_nbytes(const void *p);
 
@@ -54,7 +55,7 @@ record_is_ordered(const struct thread *t, const struct record_block *block)
 
 /*
  * Return a stamp for this event.  If the block has at most OWNERS_BLOCK_NBYTES,
- * also make 't' the owner of its pages.
+ * also make 't' the owner of the block's pages.
  */
 uint64_t record_stamp(struct thread *t, const struct record_block *block);
 

@@ -140,9 +140,9 @@ define_node(struct thread *t, uint32_t id, uint32_t generation)
 #define CHAIN_MAX 32u
 
 /*
- * Put the definition of the stack 'id' into the ring.  If callers of this stack
- * have no definition yet, define them first.  Return false if a definition was
- * not put.
+ * Put the definition of the stack 'id' into the ring.  The definition refers to
+ * the caller's stack, so first define the callers' stacks that have no
+ * definition yet.  Return false if a definition was not put.
  */
 static bool
 define(struct thread *t, uint32_t id, uint32_t generation)
@@ -164,7 +164,7 @@ define(struct thread *t, uint32_t id, uint32_t generation)
 }
 
 /*
- * Put the word for the stack 'id', which has a definition or is 0, no stack.
+ * Put the word for the stack 'id', which has a definition or is 0 (no stack).
  * The ring must have room for the word.
  */
 static inline __attribute__((always_inline)) void
@@ -219,10 +219,11 @@ note_stack(struct thread *t, enum event_type type)
 	else if (!announce(t, type, id, generation))
 		return false;
 	/*
-	 * If a segment began meanwhile, its file lacks the definition.  In that
-	 * case, either the writer sees the word that was just published, or
-	 * this thread reads the new generation below.  The counterpart is in
-	 * writer_define_stacks().
+	 * If a segment began meanwhile, the segment's file lacks the definition
+	 * of this stack.  Then either the writer sees the word that was just
+	 * published, and adds the definition, or this thread reads the new
+	 * generation below, and announces the stack again.  The counterpart is
+	 * in writer_define_stacks().
 	 */
 	atomic_signal_fence(memory_order_seq_cst);
 	return __builtin_expect(stack_table_generation() == generation, 1) ||

@@ -133,9 +133,9 @@ record_await_room(struct thread *t, unsigned words)
 		ring_wait_announce(t->ring);
 		wake_writer();
 		/*
-		 * If there is no writer, a child process that shares the memory
-		 * cannot make one.  Extend the ring on this thread, or drop the
-		 * event.
+		 * If there is no writer, and this process is a child that
+		 * shares its parent's memory, the process cannot make a writer.
+		 * Extend the ring on this thread, or drop the event.
 		 */
 		if (!wake_has_writer() && !process_is_own()) {
 			if (is_extensible(t->ring)) {
@@ -214,7 +214,10 @@ is_in_brief_tick(const struct thread *t, uint64_t now)
 	return now - t->tick < CLOCK_BRIEF;
 }
 
-/* Only stamps order the events of several rings. */
+/*
+ * May events of 't' use a brief tick?  They may only while the process has a
+ * single ring, because only stamps order the events of several rings.
+ */
 static bool
 may_have_brief_tick(const struct thread *t)
 {
@@ -362,9 +365,10 @@ record_put_block(struct thread *t, enum event_type type, unsigned flags,
 	/* No later event may use a tick from before this event. */
 	t->tick = CLOCK_NO_TICK;
 	/*
-	 * If the clock has left stamped mode meanwhile, force it back, or
-	 * confirm that 't' owns the tick, as record_confirm_order() does.  This
-	 * is in time, since the event has no consequences yet.
+	 * If the clock has left stamped mode meanwhile, change the clock back
+	 * to stamped mode, or confirm that 't' owns the tick, as
+	 * record_confirm_order() does.  It is not too late for this, since the
+	 * event has no consequences yet.
 	 */
 	if (clock_tick_after(stamp) != CLOCK_STAMPED)
 		read_tick(t);

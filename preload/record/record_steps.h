@@ -13,9 +13,10 @@
 
 /*
  * Find the ring to record into and close it to signal handlers.  Return NULL if
- * there is no ring: nothing is traced, the recorder itself makes the call,
- * there is no memory, or too many handlers have interrupted recordings of this
- * thread.  In the last two cases, count the event as lost.
+ * nothing is recorded now, or if the recorder itself makes the call.  If there
+ * is no memory, if there are too many threads, or if too many handlers have
+ * interrupted recordings of this thread, count the event as lost and return
+ * NULL.
  */
 struct thread *record_enter(void);
 
@@ -73,15 +74,15 @@ uint64_t record_put_text(struct thread *t, enum event_type type, unsigned flags,
 
 /*
  * Sleep until the ring has room for 'words' more words.  Return false if the
- * writer has ended, or if there is no writer, this process cannot make one, and
- * the ring cannot grow.  In the second case, count the event as lost.
+ * trace has ended.  If there is no writer, this process cannot make one, and
+ * the ring cannot grow, count the event as lost and return false.
  */
 bool record_await_room(struct thread *t, unsigned words);
 
 /*
  * Make room for 'words' words, for an event of this type.  Return false if the
- * event must be dropped, because the ring is full and HATFTRACE_FULL is "drop",
- * or for a reason of record_await_room().
+ * event must be dropped, either because the ring is full and HATFTRACE_FULL is
+ * "drop", or because record_await_room() has returned false.
  */
 bool record_make_room(struct thread *t, enum event_type type, unsigned words);
 
@@ -89,8 +90,8 @@ bool record_make_room(struct thread *t, enum event_type type, unsigned words);
  * If an event of this type has a call stack, capture the stack.  First put the
  * definitions that no ring has yet, and then the number of the stack, into the
  * ring of 't', which is closed.  Do nothing unless stacks are recorded.  Return
- * false if the number could not be put.  Then the event must be dropped,
- * because it would get the stack of the event before it.
+ * false if the number could not be put.  The caller must then drop the event,
+ * because otherwise the event would get the stack of the event before it.
  */
 bool record_note_stack(struct thread *t, enum event_type type);
 

@@ -137,7 +137,10 @@ spare_count(void)
 	return n;
 }
 
-/* Sentinel in 'ahead': no ring can be made at present, stop waiting. */
+/*
+ * A value of 'ahead': no spare ring can be made at present, so threads must not
+ * wait for one.
+ */
 #define AHEAD_NEVER (SPARES_MAX + 1)
 
 void

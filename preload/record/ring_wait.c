@@ -77,7 +77,10 @@ ring_wait_grow(struct ring *r, uint64_t capacity)
 		    memory_order_relaxed))
 		return false;
 	head = ring_head(r);
-	/* Copy words, so that each is in its slot for both capacities. */
+	/*
+	 * Copy words to their slots for the new capacity.  Each word also stays
+	 * in its slot for the old capacity.
+	 */
 	for (uint64_t pos = tail; pos != head; pos++)
 		if ((pos & (capacity - 1)) != (pos & old_mask))
 			r->words[pos & (capacity - 1)] =

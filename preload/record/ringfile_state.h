@@ -26,16 +26,16 @@ struct ringfile {
 	struct file_id id;
 	uint64_t end; /* offset in the file after the last ring */
 	/*
-	 * The largest capacity of the initial thread's ring, and of other
-	 * rings.
+	 * 'initial_words' is the largest capacity of the initial thread's ring,
+	 * and 'words' that of each other ring.
 	 */
 	uint64_t initial_words, words;
 	bool reserve_all; /* producers never wait, so rings cannot grow later */
 	bool is_removed;
 	uint64_t generation; /* number of tries to make a ring file so far */
 	/*
-	 * Earliest time of the next try to make a ring, and of the next try to
-	 * extend one.
+	 * 'retry_ns' is the earliest time of the next try to make a ring, and
+	 * 'refused_ns' that of the next try to extend a ring.
 	 */
 	uint64_t retry_ns, refused_ns;
 	char path[2 * PATH_MAX + 32];

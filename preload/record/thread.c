@@ -347,12 +347,15 @@ try_probe(struct thread *t)
 }
 
 /*
- * May the calling thread take over the ring of 't', which is PROBED?  It may if
- * the old thread of this process is gone, with three exceptions.  If 'limit' is
- * 0, the old thread was killed within a recording.  If it had a second ring for
- * its signal handlers, nothing would order that ring's events before those of
- * the new thread.  The initial thread's ring has another size.  In addition,
- * ringfile_may_hand_over() must allow it.
+ * May the calling thread take over the ring of 't', which is PROBED?  The old
+ * thread must be a thread of this process that is gone, and
+ * ringfile_may_hand_over() must return true.  Three kinds of rings cannot be
+ * taken over:
+ *
+ * - a ring whose 'limit' is 0: the old thread was killed within a recording;
+ * - a ring of a thread that had further rings for its signal handlers: nothing
+ *   would order the events of the other rings before the new thread's events;
+ * - the initial thread's ring, which has another size.
  */
 static bool
 may_take_over(const struct thread *t, int own_pid)
@@ -558,8 +561,9 @@ thread_note_interrupted(void)
 	struct thread *t = thread_self;
 
 	/*
-	 * Always note the thread itself, because a recording may already have
-	 * read 'limit' but not yet set it to 0.
+	 * Note the ring of 'thread_self' even if thread_self->limit is not 0,
+	 * because the interrupted recording may have read 'limit' but not yet
+	 * set it to 0.
 	 */
 	for (size_t i = 0; i < INTERRUPTED_MAX; i++) {
 		interrupted[i].thread = t;

@@ -53,8 +53,8 @@ enum thread_state {
 
 /*
  * A 'limit' that sends every event to the slow path.  The fast path needs a
- * position below the limit, and the first event of a ring is EVENT_THREAD, so
- * all later positions are at least 1.
+ * position below the limit, and a tick in the ring.  An empty ring has no tick,
+ * and in any other ring the position is at least 1.
  */
 #define THREAD_SLOW_LIMIT 1u
 
@@ -92,9 +92,10 @@ struct thread {
 	/* Shared; the picture above shows the transitions of 'state'. */
 	_Alignas(RING_CACHE_LINE) _Atomic uint32_t state;
 	/*
-	 * Constant while the thread is attached.  A thread that takes over the
-	 * ring changes 'tid' in state PROBED.  A child by clone() that shares
-	 * the memory has another pid than its parent.
+	 * Set when a thread is attached, and then constant.  If a new thread
+	 * takes over the ring, the new thread changes 'tid' in state PROBED.
+	 * ('pid' may be that of a child by clone() that shares the memory of
+	 * its parent.)
 	 */
 	_Atomic int tid, pid;
 	bool is_nested;	  /* constant while attached */

@@ -85,9 +85,11 @@ static void
 give_up_if_killed(enum wake_presence expected)
 {
 	/*
-	 * Check twice, because between the two reads of the first check a
-	 * writer may leave and another one may come.  A writer is alive before
-	 * it sets WAKE_HERE.
+	 * Check twice.  Between the two reads of the first check, one writer
+	 * may leave and another one may come, so that the first read finds no
+	 * living writer, and the second read finds the presence that the new
+	 * writer has set.  The second check then finds the new writer alive,
+	 * because a writer is alive before it sets WAKE_HERE.
 	 */
 	for (unsigned look = 0; look < 2; look++)
 		if (hidden_thread_is_alive() || get_presence() != expected)

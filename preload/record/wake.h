@@ -94,7 +94,7 @@ bool wake_is_wanted(uint64_t used, uint64_t capacity);
 /*
  * Change the presence from AWAY to COMING.  Return false if the writer exists,
  * or if another thread was first.  After success, only the caller may make the
- * writer or do its work, and the caller must call wake_set_presence()
+ * writer or do the writer's work, and the caller must call wake_set_presence()
  * afterwards.
  */
 bool wake_claim(void);

@@ -25,10 +25,10 @@ cfi_is_known(const struct cfi_registers *registers, unsigned reg)
 }
 
 /*
- * Evaluate the expression of 'rule'.  For the rule of a register, 'cfa' is the
- * initial value on the expression's stack; for the CFA itself, it is NULL.
- * Return false if the expression is damaged, or uses an unsupported operation,
- * an unknown register, or memory outside the stack.
+ * Evaluate the expression of 'rule'.  For the rule of a register, '*cfa' is the
+ * initial value on the expression's stack.  For the rule of the CFA itself,
+ * 'cfa' is NULL.  Return false if the expression is damaged, or uses an
+ * unsupported operation, an unknown register, or memory outside the stack.
  */
 bool cfi_evaluate(const struct cfi_section *section,
 		  const struct cfi_rule *rule,

@@ -131,10 +131,10 @@ find_in(struct dl_phdr_info *info, size_t nbytes, void *context)
 #ifdef DLFO_STRUCT_HAS_EH_DBASE
 /*
  * Get the program headers of an object that _dl_find_object(3) has found.  That
- * function does not return their address, so read them at the start of the
- * object.  The program itself may be mapped in several pieces, of which the
- * function has found one.  For the program, the kernel provides the address of
- * the headers.
+ * function does not return the address of the headers, which are at the start
+ * of the object.  For the program itself, take the address from the kernel,
+ * because the program may be mapped in several pieces, and _dl_find_object(3)
+ * may have found a piece without the headers.
  */
 static bool
 headers_of(const struct dl_find_object *found, struct headers *headers_ret)

@@ -157,9 +157,9 @@ split(struct path_cache *cache, struct path_entry *e, uint32_t at,
 
 	e->branch = path_offsets(b)[at];
 	/*
-	 * If both entries have the same place in the table, the second one
-	 * replaces the first.  Set the entry of the new path last, so that it
-	 * stays.
+	 * If the entries of the two paths have the same place in the table, the
+	 * entry that is set last replaces the other.  Set the entry of the new
+	 * path last, so that this entry stays.
 	 */
 	set_entry(cache, path_key(key, a->value[at]), a_place);
 	set_entry(cache, path_key(key, b->value[at]), place);

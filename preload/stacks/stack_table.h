@@ -115,7 +115,7 @@ static inline uint32_t
 stack_table_generation(void)
 {
 	/*
-	 * relaxed: if a thread reads an old number after it has put a stack
+	 * relaxed: if a thread reads an old generation after it has put a stack
 	 * into its ring, writer_define_stacks() finds the stack there.
 	 */
 	return 1 + atomic_load_explicit(&stack_table_turn->generation,

@@ -293,12 +293,13 @@ difference(const struct walk_place *place)
 }
 
 /*
- * Compare the frames outside the frame 'idx' with memory.  None of these frames
- * may need care (see walk.h), so frame pointers need no comparison.  If a frame
- * has changed, the slots of frames further out may be unmapped.  But
- * the slots ascend, so all slots below 'memory->high' can be read.  Therefore
- * compare four frames at once there, with loads that do not depend on each
- * other.  Return the index of the innermost changed frame, or -1.
+ * Compare the frames outside the frame 'idx' with memory.  The caller has
+ * checked that none of these frames needs care (see walk.h), so frame pointers
+ * need no comparison.  If a frame has changed, the slots of frames further out
+ * may be unmapped.  But the slots ascend, so all slots below 'memory->high' can
+ * be read.  Therefore compare four frames at once there, with loads that do not
+ * depend on each other.  Return the index of the innermost changed frame, or
+ * -1.
  */
 static inline int64_t
 find_change_by_places(const struct walk *walk, int64_t idx,
@@ -542,8 +543,9 @@ note_exit(struct walk *walk, uintptr_t sp, const struct hidden *hidden)
 
 /*
  * Walk the stack.  Compare it with the frames of the last stack, of which the
- * outermost 'top' frames are valid.  If there are too many frames, return
- * false; but if there is no last stack, keep the innermost 'depth' frames.
+ * outermost 'top' frames are valid.  If there are too many frames and there is
+ * a last stack, return false.  If there are too many frames and there is no
+ * last stack, keep the innermost 'depth' frames and return true.
  */
 static bool
 try_walk(struct walk *walk, const struct walk_context *context, uint32_t top,

@@ -2,8 +2,8 @@
 /*
  * walk.h - find the return addresses on the calling thread's stack
  *
- * A walk keeps the last stack of its thread.  The next walk uses unwind rules
- * only until it reaches a place where the last stack had the same return
+ * A struct walk keeps the last stack of a thread.  The next walk uses unwind
+ * rules only until it reaches a place where the last stack had the same return
  * address.  From there outwards, the place of each frame follows from the next
  * inner frame.  So the walk only compares memory with the values that the last
  * walk found: return addresses, and frame pointers that functions saved.  If
@@ -43,8 +43,8 @@ struct walk_place {
 
 struct walk_frame {
 	/*
-	 * The frame pointer of the caller.  It is kept up to date only in
-	 * frames next to one that needs care.
+	 * The frame pointer of the caller.  It may be out of date if no frame
+	 * further out needs care.
 	 */
 	uintptr_t bp;
 	/*

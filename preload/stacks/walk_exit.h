@@ -5,8 +5,10 @@
  * Each walk begins in hidden code, the recorder's own.  There are only a few
  * ways out, and each is short: one to four return addresses in hidden code, and
  * then the first visible one.  struct walk_exit describes one way out.  All
- * offsets are from the stack pointer at the start.  Each place follows from the
- * hidden return addresses further in, so comparing these addresses suffices.
+ * offsets count from the stack pointer at the start of the walk.  The place of
+ * each return address follows from the hidden return addresses further in.  If
+ * memory has all hidden return addresses of a way out, the walk has therefore
+ * taken this way, and no unwind rule is needed.
  *
  * Like a struct walk, a struct walk_exits is used by a single thread.
  */

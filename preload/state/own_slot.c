@@ -15,7 +15,7 @@ _Alignas(2 * sizeof(uint64_t)) struct own_slot own_slot = {
 };
 
 /*
- * Find the PID namespace of this process.  The result is 0, unknown, if the
+ * Find the PID namespace of this process.  The result is 0 (unknown) if the
  * root directory has no /proc.
  */
 static void
@@ -96,10 +96,12 @@ remember(uint64_t order, uint64_t seen)
 }
 
 /*
- * May the caller take the order?  A child process that shares the memory cannot
- * carry out an order, and leaves the order to its parent.  A child made by a
- * clone(2) that bypassed libc has a copy of the memory.  Such a child is not
- * traced, so it ignores the order.
+ * May the caller take the order?  If the caller is a child process that shares
+ * its parent's memory, leave the order to the parent, because the child cannot
+ * carry out an order.  If the order is for another process with the same slot,
+ * ignore the order from now on.  A child made by a clone(2) that bypassed libc
+ * has a copy of its parent's memory.  Such a child is not traced, so ignore the
+ * order there, too.
  */
 static bool
 is_ours_to_take(uint64_t order, uint64_t seen)

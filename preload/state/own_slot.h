@@ -21,8 +21,9 @@
 
 struct own_slot {
 	/*
-	 * Address of the slot in the file.  Without orders it is &seen, which
-	 * never differs from 'seen'.
+	 * Address of the slot in the file.  While the process takes no orders,
+	 * this is &seen, so that the value at the address never differs from
+	 * 'seen'.
 	 */
 	const _Atomic uint64_t *_Atomic order;
 	_Atomic uint64_t seen;

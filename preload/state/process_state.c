@@ -184,14 +184,17 @@ process_lookup(enum process_state state, enum process_cause cause)
 bool
 process_has(enum process_fact fact)
 {
-	/* relaxed: reading the state orders the facts that belong to it. */
+	/*
+	 * relaxed: process_state() orders the facts that were changed together
+	 * with the state.
+	 */
 	return (atomic_load_explicit(&facts, memory_order_relaxed) & fact) != 0;
 }
 
 /*
  * Change the facts and the dormant flag as 'move' says.  relaxed, all accesses:
- * a thread that also reads the state sees them in the order that publish()
- * gives.  To a thread that reads only a fact or the flag, the value is a hint.
+ * publish() orders these changes for a thread that also reads the state.  To a
+ * thread that reads only a fact or the flag, the value is a hint.
  */
 static void
 note(const struct process_move *move)

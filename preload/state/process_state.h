@@ -140,9 +140,9 @@ const struct process_move *process_lookup(enum process_state state,
 					  enum process_cause cause);
 
 /*
- * Report 'cause', and return what the caller must do.  The facts and the flag
- * change before the state.  A thread that reads the new state therefore also
- * sees the new facts and the new flag.
+ * Report 'cause', and return what the caller must do.  The facts and
+ * 'process_dormant' change before the state.  A thread that reads the new state
+ * therefore also sees the new facts and the new 'process_dormant'.
  */
 enum process_action process_move(enum process_cause cause);
 

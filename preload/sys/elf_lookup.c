@@ -42,8 +42,8 @@ is_hidden(const Elf64_Sym *s)
 }
 
 /*
- * Do not use strcmp(), which a sanitizer that is not initialized yet may
- * intercept.
+ * Are the two strings equal?  Do not use strcmp(), which a sanitizer that is
+ * not initialized yet may intercept.
  */
 static bool
 is_same(const char *a, const char *b)

@@ -2,8 +2,8 @@
 /*
  * file.h - open, find and remove files by their identity; move descriptors
  *
- * The writer thread calls these functions, and so do threads of the program
- * that do its work.  They may change errno.
+ * These functions run on the writer thread, or on a thread of the program that
+ * does the writer's work.  They may change errno.
  */
 #ifndef FILE_H
 #define FILE_H
@@ -51,9 +51,9 @@ struct file_id file_id_of(int fd);
 int file_reopen(const char *path, const struct file_id *id, int flags);
 
 /*
- * Is 'name' in 'folder' the file 'id'?  This function makes only system calls
- * that the writer needs anyway (sandbox.c), since a filter may kill the process
- * for other calls.
+ * Is 'name' in 'folder' the file 'id'?  A filter of system calls may kill the
+ * process for a system call that the writer does not need.  Therefore this
+ * function makes only system calls that the writer needs anyway (sandbox.c).
  */
 bool file_is_at(int folder, const char *name, const struct file_id *id);
 

@@ -23,16 +23,16 @@
 static _Atomic uint64_t mapped[MEMORY_KINDS];
 
 /*
- * Has memory_end_names() been called?  If so, do not name new mappings.  The
- * child of a fork inherits the program's filter of system calls, so it keeps
- * this flag.
+ * Has memory_end_names() been called?  If so, do not name new mappings, because
+ * the program's filter of system calls may kill the process for prctl().  The
+ * child of a fork inherits the filter, and therefore keeps this flag.
  */
 static _Atomic bool is_unnamed;
 
 void
 memory_end_names(void)
 {
-	/* relaxed: no other thread is under the filter yet. */
+	/* relaxed: threads come under the filter only after this store. */
 	atomic_store_explicit(&is_unnamed, true, memory_order_relaxed);
 }
 

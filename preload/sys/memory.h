@@ -32,8 +32,8 @@
 void memory_prepare(void);
 
 /*
- * Stop naming new mappings.  The program is about to install a filter of system
- * calls, and that filter may kill the process for prctl().
+ * Stop naming new mappings.  Call this before the program installs a filter of
+ * system calls, because the filter may kill the process for prctl().
  */
 void memory_end_names(void);
 

@@ -10,7 +10,10 @@
 
 #define FIELD_STATE 3
 
-/* Return the third field in the 'n' bytes that were read, or NULL. */
+/*
+ * Return a pointer to the third field of the line in 'buf', or NULL if there is
+ * none.  'n' is the length of the line, or negative if the read failed.
+ */
 static const char *
 find_state(char *buf, long n)
 {

@@ -4,12 +4,12 @@
  *
  * A program, or another preloaded library, may export a clock_gettime() that
  * fakes the time, an lstat() that fakes owners, an mmap() that counts or a
- * syscall() that records.  By the loader's rules, our calls would reach these
- * functions too, from inside malloc(), and from the writer thread, of which
- * libc knows nothing.  Therefore this file contains our own, hidden definitions
- * of the thin wrappers of libc that we use.  Calls by name in all our files
- * bind to them. scripts/check-symbols.sh lists the functions that we still take
- * from libc.
+ * syscall() that records.  By the loader's rules, our calls would reach such a
+ * function, too.  The function may not work inside malloc(), or on the writer
+ * thread, of which libc knows nothing.  Therefore this file contains our own,
+ * hidden definitions of the thin wrappers of libc that we use.  Calls by name
+ * in all our files bind to our definitions. scripts/check-symbols.sh lists the
+ * functions that we still take from libc.
  */
 
 #include "preload/sys/raw_syscall.h"

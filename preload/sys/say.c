@@ -40,15 +40,17 @@ add_clean(struct text *t, const char *s)
 }
 
 /*
- * The child of a fork inherits the program's filter of system calls, so it
- * keeps these flags.
+ * Set by say_expect_filter().  The child of a fork inherits the program's
+ * filter of system calls, and therefore keeps these flags.
  */
 static _Atomic bool is_filter_known, is_muted;
 
 void
 say_expect_filter(bool kills)
 {
-	/* relaxed, both: no other thread is under the filter yet. */
+	/*
+	 * relaxed, both: threads come under the filter only after these stores.
+	 */
 	atomic_store_explicit(&is_filter_known, true, memory_order_relaxed);
 	if (kills)
 		atomic_store_explicit(&is_muted, true, memory_order_relaxed);
@@ -68,9 +70,10 @@ is_sandboxed(void)
 }
 
 /*
- * Open the program's standard error, which is not descriptor 2 of this thread:
- * this thread is the writer, which has its own descriptor table, or the program
- * has closed descriptor 2.
+ * Open the program's standard error, and return the descriptor, or -1 on
+ * failure.  Call this if descriptor 2 of this thread is closed, because this
+ * thread is the writer, which has its own descriptor table, or because the
+ * program has closed descriptor 2.
  */
 static int
 borrow_stderr(void)

@@ -4,12 +4,12 @@
  *
  * Include this where an exception must run the clean-up of a variable.  The
  * compiler then refers to two functions of libgcc_s, the unwinder's library.  A
- * program that uses exceptions has loaded it.  Any other program would load it
- * only because of the recorder, and loading it takes a tenth of a millisecond.
- * The references are therefore weak, and bound only if libgcc_s is loaded at
- * the program's start.  If it is loaded later, with another library, our frames
- * run no clean-up: the trace then lacks a failed operator new that is called
- * from that library.
+ * program that uses exceptions has loaded libgcc_s.  Any other program would
+ * load libgcc_s only because of the recorder, and the loading would take a
+ * tenth of a millisecond.  The references are therefore weak, and bound only if
+ * libgcc_s is loaded at the program's start.  If libgcc_s is loaded later, with
+ * another library, our frames run no clean-up: the trace then lacks a failed
+ * operator new that is called from that library.
  */
 #ifndef UNWINDER_H
 #define UNWINDER_H

@@ -24,8 +24,8 @@
 #define COMMAND_MAX_NBYTES (32u << 10)
 #define LINEAGE_MAX_NBYTES 512
 /*
- * Upper bound of the line "rings=", in which each byte of the name may be
- * escaped.
+ * Maximum length of the line "rings=" in bytes.  Each byte of the file's name
+ * may be escaped.
  */
 #define RINGS_MAX_NBYTES (8u * PATH_MAX + 16)
 

@@ -26,7 +26,8 @@ struct header_parent {
 	/* Number of logical events in the parent's trace before the fork. */
 	uint64_t event;
 	bool is_exact; /* is 'event' exact, or an estimate? */
-	uint64_t fork; /* number of the fork in the parent; 0: unknown */
+	/* number of the fork among the parent's forks; 0: unknown */
+	uint64_t fork;
 };
 
 /*
@@ -67,8 +68,9 @@ void header_build(const struct config *config,
 /*
  * Only the thread that does the writer's work calls this.  Add the ancestors of
  * the process and, if there is a ring file, its name.  Further calls do nothing
- * until header_build() is called again.  Reading the ancestors takes longer
- * than building all other lines, so header_build() does not do this.
+ * until header_build() is called again.  header_build() does not add these
+ * lines, because reading the ancestors takes longer than building all other
+ * lines.
  */
 void header_complete(void);
 

@@ -313,7 +313,10 @@ live_blocks_apply_queue(struct live_blocks *c)
 	return true;
 }
 
-/* Enqueue the changes of a whole realloc, in the same way as narrate.c. */
+/*
+ * Enqueue the changes that a realloc makes to the live blocks.  narrate.c
+ * writes the same changes into the trace.
+ */
 static bool
 add_realloc(struct live_blocks *c, const struct event *ev,
 	    struct live_block *block, uint32_t stack)

@@ -54,7 +54,7 @@ struct live_blocks {
 	uint64_t slot_count; /* a power of two */
 	/*
 	 * 'used': number of slots with a block or with the mark of a destroyed
-	 * heap. 'nbytes': sum of the sizes of the blocks.
+	 * heap.  'nbytes': sum of the sizes of the blocks.
 	 */
 	uint64_t used, nbytes;
 	uint64_t seed;

@@ -8,10 +8,11 @@
 #include "preload/sys/sys.h"
 
 /*
- * The writer counts as pressed once the pressure is at least PRESSURE_HIGH, and
- * until judge_load() finds that the writer would keep up.  A ring that has to
- * grow, or a writer that gets no processor for a moment, causes less pressure
- * than that.  The pressure never exceeds PRESSURE_MAX.
+ * The writer counts as pressed from the moment when the pressure reaches
+ * PRESSURE_HIGH until judge_load() finds that the writer would keep up even if
+ * it compressed.  A ring that has to grow, or a writer that gets no processor
+ * for a moment, causes less pressure than PRESSURE_HIGH.  The pressure never
+ * exceeds PRESSURE_MAX.
  */
 #define PRESSURE_HIGH 8u
 #define PRESSURE_MAX  32u
@@ -25,17 +26,19 @@
 /* Below this load, in percent, the writer has time to compress. */
 #define LOAD_MAX 75
 /*
- * Preemptions per second of the process's threads.  The threads count as
- * sharing processors once there are more than CONTENDED_MIN, and until there
- * are at most CONTENDED_END.  A thread that shares a processor with another
- * thread has more than a hundred preemptions per second, since its time slice
- * is about 3 ms.  The system's own activity causes a few dozen.
+ * Numbers of preemptions per second of all threads of the process.  The threads
+ * count as sharing processors from the moment when they have more than
+ * CONTENDED_MIN preemptions per second until they have at most CONTENDED_END.
+ * A thread that shares a processor with another thread has more than a hundred
+ * preemptions per second, since its time slice is about 3 ms.  The system's own
+ * activity causes a few dozen.
  */
 #define CONTENDED_MIN 200u
 #define CONTENDED_END 50u
 #define LOOK_NS	      (NS_PER_SEC / 10)
 /*
- * The second look follows the first one after this shorter time, since many
+ * LOOK_NS is the time between two readings of the number of preemptions.  Only
+ * the second reading follows the first one after this shorter time, since many
  * processes live for a short time.
  */
 #define LOOK_FIRST_NS (NS_PER_SEC / 50)

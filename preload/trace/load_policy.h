@@ -35,10 +35,10 @@ struct load_policy {
 	uint64_t compress_ns, compressed_nbytes, saved_nbytes;
 	uint64_t write_ns, written_nbytes;
 	/*
-	 * The first two are valid while 'is_pressed' is set: the time since the
-	 * load was last judged, and the writer's work in that time.  This work
-	 * includes the time that compression would have taken.  The third is
-	 * the writer's sleep during this block.
+	 * 'wall_ns': time since the load was last judged.  'work_ns': the
+	 * writer's work in that time, including the time that compression would
+	 * have taken.  Both are valid only while 'is_pressed' is set.
+	 * 'slept_ns': the writer's sleep during the current block.
 	 */
 	uint64_t wall_ns, work_ns, slept_ns;
 	/* When the last block ended; 0: no block has ended. */
@@ -80,8 +80,9 @@ void load_policy_end_block(struct load_policy *p, uint64_t now_ns,
 			   size_t nbytes);
 
 /*
- * Find out now and then whether threads share processors.  Cheap enough to call
- * in each round.
+ * Call this in each round.  If the last reading of the preemptions is old
+ * enough, read them again, and decide whether threads share processors.
+ * Otherwise do nothing.
  */
 void load_policy_look(struct load_policy *p, uint64_t now_ns);
 

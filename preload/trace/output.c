@@ -276,7 +276,10 @@ output_base(const struct output *o)
 	return slash != NULL ? slash + 1 : o->path;
 }
 
-/* Set the arguments of openat() and similar calls for 'path'. */
+/*
+ * Return the name by which openat() and similar calls find 'path', and set
+ * '*directory_ret' to the directory that they need.
+ */
 static const char *
 name_of(const struct output *o, const char *path, int *directory_ret)
 {

@@ -3,7 +3,7 @@
  * output.h - the files of a trace: names and descriptors
  *
  * A trace consists of segments, each in its own file.  The functions run on the
- * writer thread, or on the thread of the program that does its work
+ * writer thread, or on the thread of the program that does the writer's work
  * (writer_brief.c).  output_init(), output_copy() and output_has_pid() may run
  * on any thread of the program.  output_reopen_trace() may also run on a thread
  * of the program while there is no writer thread.  The writer has its own
@@ -87,21 +87,23 @@ const char *output_advice(const struct output *o, int error, bool begin_now);
 
 /*
  * Fill in 'path' with a free name, the one that output_open() will try first.
- * Another process may take this name before that.  Return 0 or ENAMETOOLONG.
+ * Another process may take this name before output_open() does.  Return 0 or
+ * ENAMETOOLONG.
  */
 int output_find_name(struct output *o, uint64_t segment);
 
 /*
- * Writer thread: open the directory of the file.  Later files then go there
- * even if the directory is renamed.  If the directory's name contains %n, or if
- * the directory lacks the file that is open, continue to use full names.
+ * The writer thread calls this.  Open the directory of the file.  Later files
+ * then go there even if the directory is renamed.  If the directory's name
+ * contains %n, or if the directory lacks the file that is open, continue to use
+ * full names.
  */
 void output_hold_directory(struct output *o);
 
 /*
- * Writer thread: open, with O_PATH, the folder that contains all files of the
- * trace, directly or in folders below it.  Return the descriptor, or -1 with
- * errno.
+ * The writer thread calls this.  Open, with O_PATH, the folder that contains
+ * all files of the trace, directly or in folders below it.  Return the
+ * descriptor, or -1 with errno.
  */
 int output_open_root(const struct output *o);
 

@@ -122,7 +122,7 @@ add_lines(const struct segment *s, struct text *t)
 		text_line(t, "rings", rings, strlen(rings));
 }
 
-/* If the buffer is full, renew the tick, and write the block. */
+/* If the buffer is full, renew the tick (clock.h), and write the block. */
 static bool
 make_room(struct segment *s)
 {
@@ -168,8 +168,9 @@ segment_note_heap(struct segment *s, const struct event *ev)
 {
 	if (ev->type == EVENT_CREATE_HEAP) {
 		/*
-		 * If there is no room to note the heap, a later segment will
-		 * use the heap without creating it.
+		 * If there is no room to note the heap, later segments will use
+		 * the heap without creating it.  Let the header of the next
+		 * segment say "live=unknown".
 		 */
 		if (s->heap_count == SEGMENT_HEAPS_MAX) {
 			s->is_known = false;
@@ -313,8 +314,8 @@ begin(struct segment *s)
 		return false;
 	s->head_nbytes = t->output.nbytes;
 	/*
-	 * If there is a table, the file now has all live blocks of the trace.
-	 * Otherwise, the file lacks the earlier blocks.
+	 * If there is a table of live blocks, the file now has all live blocks
+	 * of the trace.  Otherwise, the file lacks the earlier blocks.
 	 */
 	s->is_known = s->live.slots != NULL;
 	return true;

@@ -2,9 +2,9 @@
 /*
  * segment.h - the trace as a sequence of files, each complete in itself
  *
- * The writer thread, or the thread of the program that does its work, calls
- * these functions, between events.  The thread that starts the trace may call
- * segment_init().  A segment begins with a header and, if live blocks are
+ * The writer thread, or the thread of the program that does the writer's work,
+ * calls these functions, between events.  The thread that starts the trace may
+ * call segment_init().  A segment begins with a header and, if live blocks are
  * tracked (live_blocks.h), with those blocks (FORMAT.md, "Segments").  It ends
  * with its own trailer.  'struct segment' has the segment numbers, the sums of
  * earlier segments, and the list of files that retention may remove.
@@ -41,18 +41,18 @@ struct segment_heap {
 
 /*
  * Later segments repeat at most this many bytes of the program's DTDs.  The
- * length of each part counts as two bytes.
+ * length in front of each part takes two of these bytes.
  */
 #define SEGMENT_DTDS_NBYTES (64u << 10)
 
 /*
  * The parts of the program's DTDs, each after its length in two bytes.  Each
- * segment repeats them.
+ * later segment repeats these parts.
  */
 struct segment_dtds {
 	uint8_t bytes[SEGMENT_DTDS_NBYTES];
 	uint32_t nbytes;
-	uint32_t part_nbytes; /* bytes of the next part so far */
+	uint32_t part_nbytes; /* bytes so far of the part that is being added */
 	bool is_full;	      /* a DTD did not fit, and this was reported */
 };
 
@@ -87,8 +87,8 @@ struct segment {
 };
 
 /*
- * Initialize '*s', which is zeroed; no file is open.  'is_late' means that the
- * process has been running without being traced.
+ * Initialize '*s', which must be zeroed, without a file.  'is_late' means that
+ * the process has been running without being traced.
  */
 void segment_init(struct segment *s, struct trace *t,
 		  const struct config *config, bool is_late);

@@ -3,8 +3,9 @@
  * trace.h - write the blocks of the trace into its file
  *
  * The writer thread calls these functions.  If a process ends before it has a
- * writer thread, the thread that ends the process calls them.  narrate.h encodes
- * events into blocks; this file compresses and writes the blocks.
+ * writer thread, the thread that ends the process calls them instead.
+ * narrate.h encodes events into blocks; this file compresses and writes the
+ * blocks.
  */
 #ifndef TRACE_H
 #define TRACE_H
@@ -24,7 +25,8 @@ struct trace {
 	bool is_brief;
 	struct narrator narrator;
 	struct output output;
-	uint8_t *member; /* a compressed block; NULL: not compressed */
+	/* buffer for a compressed block; NULL: blocks are not compressed */
+	uint8_t *member;
 	size_t member_cap;
 	void *work; /* working memory of deflate_member() */
 	int level;
@@ -50,8 +52,8 @@ struct trace {
 size_t trace_memory_nbytes(const struct config *config);
 
 /*
- * Begin at event 0 with 'output', which may have no file yet; '*t' is zeroed,
- * and 'memory' is trace_memory_nbytes() long.
+ * Begin at event 0 with 'output', which may have no file yet.  '*t' must be
+ * zeroed, and 'memory' must have trace_memory_nbytes() zeroed bytes.
  */
 void trace_open(struct trace *t, const struct config *config,
 		const struct output *output, void *memory);
@@ -74,9 +76,9 @@ struct clock_reading trace_read_clock(struct trace *t);
 void trace_set_clock(struct trace *t, bool stamped);
 
 /*
- * Between events, for example once a round: find out whether the processors are
- * busy, and encode the next events accordingly.  'now_ns' is CLOCK_MONOTONIC's
- * time.
+ * Call this between events, for example once a round.  Find out whether the
+ * processors are busy, and encode the next events accordingly.  'now_ns' is
+ * CLOCK_MONOTONIC's time.
  */
 void trace_look_at_load(struct trace *t, uint64_t now_ns);
 
@@ -104,9 +106,9 @@ bool trace_finish_failed(struct trace *t, const struct narrate_trailer *end);
 
 /*
  * Was trace_finish_failed() unsuccessful only because the disk or a quota was
- * full?  If so, trace_finish_late() can try again to append the number and the
- * trailer, once the file is open again.  That function returns whether the file
- * now has its trailer.
+ * full?  If so, trace_finish_late() can try again to append the number of
+ * missing events and the trailer, once the file is open again.
+ * trace_finish_late() returns whether the file now has its trailer.
  */
 bool trace_lacks_room(const struct trace *t);
 bool trace_finish_late(struct trace *t, const struct narrate_trailer *end);

@@ -21,8 +21,8 @@ MEMORY_LARGE static struct output output;
 static struct header_parent parent;
 
 /*
- * Note that the reason has been reported, so that children of this process do
- * not report it again.  Return false.
+ * Note that the reason for not tracing has been reported, so that children of
+ * this process do not report this reason again.  Return false.
  */
 static bool
 refuse(void)
@@ -161,8 +161,8 @@ begin_prepare(void)
 		return fail();
 	header_build(environment_own(), &parent, writer_start_ns());
 	/*
-	 * Set the clock idle, since there is no writer thread that renews the
-	 * tick.
+	 * Set the clock idle, since there is no writer thread yet that renews
+	 * the tick (clock.h).
 	 */
 	clock_set_idle();
 	return true;

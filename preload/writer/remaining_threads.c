@@ -24,9 +24,9 @@
 /* The writer's descriptors of /proc/self and its stat file; -1: none. */
 static int folder = -1, stat_file = -1;
 /*
- * Would a filter of system calls kill the process for reading /proc?  If so, do
- * not read /proc.  The child of a fork inherits the filter, so it keeps this
- * flag.
+ * Would a filter of system calls kill the process for reading /proc?  If so,
+ * remaining_threads_several() does not read /proc.  The child of a fork
+ * inherits the filter, and therefore keeps this flag.
  */
 static _Atomic bool is_blind;
 

@@ -16,7 +16,8 @@
 void remaining_threads_init(void);
 
 /*
- * The writer: open the process's folder in /proc, while this is still allowed.
+ * The writer calls this before it limits its access to files (writer_reach.c):
+ * open the process's folder in /proc.
  */
 void remaining_threads_open_proc(void);
 
@@ -28,15 +29,16 @@ void remaining_threads_open_stat(void);
 
 /*
  * Have all threads of the program ended, so that only the writer keeps the
- * process alive?  /proc/self describes the initial thread, which stays as a
- * zombie.  Store the status of that thread, in the form of wait(2), in
- * '*status_ret': a seccomp filter may have killed the thread.
+ * process alive?  /proc/self then describes the initial thread, which stays as
+ * a zombie.  Store the status of the initial thread, in the form of wait(2), in
+ * '*status_ret'.  The status tells, for example, that a seccomp filter has
+ * killed the thread.
  */
 bool remaining_threads_none(int *status_ret);
 
 /*
- * The program will install a filter that kills the process for reading /proc,
- * so do not read /proc any more.
+ * Call this before the program installs a filter that kills the process for
+ * reading /proc.  From now on remaining_threads_several() does not read /proc.
  */
 void remaining_threads_end_looks(void);
 

@@ -50,8 +50,9 @@ static bool
 serve_request(void)
 {
 	/*
-	 * acquire: pairs with the exchange in writer_finish().  The drain sees
-	 * everything that the requesting thread published before.
+	 * acquire: pairs with the exchange in writer_finish().  The writer then
+	 * sees everything that the requesting thread published before its
+	 * request.
 	 */
 	const uint32_t request =
 		atomic_load_explicit(&writer->request, memory_order_acquire);
@@ -91,7 +92,7 @@ serve_follow(void)
 	control_close();
 	/*
 	 * Under the minimal filter the writer can neither remove the ring file
-	 * nor open the file in /proc, so do both now.
+	 * nor open /proc/self/stat, so do both now.
 	 */
 	if (writer->follow_to->filter == PRIVILEGES_MINIMAL_FILTER) {
 		ringfile_remove();

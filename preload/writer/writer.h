@@ -6,25 +6,25 @@
  * encodes them, and commits them block by block: compress a block, write it,
  * and only then release its room in the rings.
  *
- * A thread of the program makes the writer thread when it is needed: when the
- * initial thread's ring is nearly full, after some time of recording, before a
- * second thread or a fork, before the program changes its privileges, limits or
- * mounts, or at the end of the process, unless the thread that ends the process
- * does the writer's work (writer_finish_brief()).  Until then events wait in
- * the ring, and there is no file.  With HATFTRACE_BEGIN=now the first event
- * makes the thread.
+ * A thread of the program makes the writer thread when this is necessary: when
+ * the initial thread's ring is nearly full, after some time of recording,
+ * before a second thread or a fork, before the program changes its privileges,
+ * limits or mounts, or at the end of the process, unless the thread that ends
+ * the process does the writer's work (writer_finish_brief()).  Until then
+ * events wait in the ring, and there is no file.  With HATFTRACE_BEGIN=now the
+ * first event makes the thread.
  *
- * After some time without events the thread leaves; a thread of the program
- * makes another when it is needed.  Meanwhile events wait in the rings, which
- * are then in the ring file.
+ * After some time without events the writer thread leaves.  A thread of the
+ * program makes another writer thread when one is needed.  Meanwhile events
+ * wait in the rings, which are then in the ring file.
  *
  * The thread is made by clone(2) rather than by pthread_create(), so that libc
- * and the program do not know it.  Therefore a process with one thread keeps
- * libc's single-thread paths, and a process ends when its last other thread
- * ends.  The writer shares the memory, but has its own descriptors, working
- * directory and umask.  It must not call anything that needs libc's thread
- * state (no malloc, stdio, locale, pthread_*).  It takes no lock and never
- * waits for a thread of the program.
+ * and the program do not know the writer thread.  Therefore a process with one
+ * thread keeps libc's single-thread paths, and a process ends when the last
+ * thread of the program ends.  The writer shares the program's memory, but has
+ * its own descriptors, working directory and umask.  It must not call anything
+ * that needs libc's thread state (no malloc, stdio, locale, pthread_*).  It
+ * takes no lock and never waits for a thread of the program.
  */
 #ifndef WRITER_H
 #define WRITER_H
@@ -66,8 +66,9 @@ size_t writer_memory_nbytes(const struct config *config);
 /*
  * Map the writer's memory for a trace.  The trace begins now or, if
  * 'is_dormant' is set, with an order to start.  'is_child' means that the
- * process is the child of a fork, so the files of its parent are not its own.
- * Return false if there is no memory.
+ * process is the child of a fork.  The process then publishes that it has no
+ * trace file of its own yet (writer_note_file()).  Return false if there is no
+ * memory.
  */
 bool writer_reserve(const struct config *config, bool is_child,
 		    bool is_dormant);
@@ -82,8 +83,8 @@ bool writer_prepare(const struct config *config, const struct output *output);
 bool writer_is_prepared(void);
 
 /*
- * A thread of the program: take the second step of begin.h now, unless another
- * thread is taking it.  Keeps errno.
+ * A thread of the program calls this.  Take the second step of begin.h now,
+ * unless another thread is taking it.  Keeps errno.
  */
 void writer_get_ready(void);
 
@@ -94,16 +95,17 @@ void writer_get_ready(void);
 void writer_open_calls(void);
 
 /*
- * The calling thread is about to make a change.  After this change the writer
- * thread could not be made, or could not open its files, so make the writer
- * now.  In a dormant process, only call writer_get_ready().  Keeps errno.
+ * Make the writer thread.  Call this before a change after which the writer
+ * thread could not be made, or could not open its files.  In a dormant process,
+ * only call writer_get_ready().  Keeps errno.
  */
 void writer_make_early(void);
 
 /*
- * The slot of this process, which has no writer thread, has a new order
- * (own_slot.h).  Make the writer, and start recording if the order is to start.
- * Return 'p'.  Keeps errno.
+ * Call this when the slot of this process has changed (own_slot.h) and there is
+ * no writer thread.  If the slot has an order for this process, make the
+ * writer, and start recording if the order is to start.  Return 'p', which the
+ * function does not use otherwise.  Keeps errno.
  */
 void *writer_answer_bell(void *p);
 
@@ -111,23 +113,26 @@ void *writer_answer_bell(void *p);
 uint64_t writer_start_ns(void);
 
 /*
- * The calling thread is the only one of the program, and is about to make a
- * call that fails in a process of several threads, or that lets the program
- * count its threads.  Make the writer write all events so far to the file, and
- * end.  Return true when the writer thread is gone, or false if it must stay.
- * A later event makes a new writer.
+ * The calling thread must be the only one of the program.  Set 'for_call'
+ * before a call for which there must be no writer thread: a call that fails in
+ * a process of several threads, or a call after which the writer would be in
+ * another namespace than the program.  Do not set 'for_call' before a call that
+ * lets the program count its threads.  Make the writer write all events so far
+ * to the file, and end.  Return true when the writer thread is gone, or false
+ * if it must stay.  A later event makes a new writer.
  *
- * If 'for_call' is set, the caller must call writer_return() after its call.
- * writer_return() makes the writer, with the privileges that the caller then
- * has.  Between the two calls, the files of the trace are open in the program's
- * descriptor table.  All signals must be blocked.
+ * If 'for_call' is set and the result is true, the caller must call
+ * writer_return() later.  writer_return() makes the writer, with the privileges
+ * that the caller then has.  Between writer_depart() and writer_return(), the
+ * files of the trace are open in the program's descriptor table.  All signals
+ * must be blocked.
  */
 bool writer_depart(bool for_call);
 void writer_return(void);
 
 /*
- * A thread of the program calls this while nothing is recorded: the process is
- * about to end or to exec, so prevent a new trace.  Return false if a trace has
+ * A thread of the program calls this while nothing is recorded, before the
+ * process ends or execs.  Prevent a new trace.  Return false if a trace has
  * begun meanwhile or if a ring file exists.  In this case the caller must call
  * writer_finish().
  */
@@ -141,15 +146,16 @@ enum writer_order {
 };
 
 /*
- * A thread of the program: make the writer carry out 'order', as for 'hatf
- * ctl'.  Return true when the order is done, or false if it failed.
+ * A thread of the program calls this.  Make the writer carry out 'order', in
+ * the same way as an order of 'hatf ctl'.  Return true when the order is done,
+ * or false if it failed.
  */
 bool writer_obey(enum writer_order order);
 
 /*
- * A thread of the program: make the writer write all published events to the
- * file, and a trailer with 'end'.  Return when that is done, or when the writer
- * has ended.  The process may continue afterwards.
+ * A thread of the program calls this.  Make the writer write all published
+ * events to the file, and a trailer with 'end'.  Return when that is done, or
+ * when the writer has ended.  The process may continue afterwards.
  */
 void writer_finish(enum writer_end end);
 
@@ -169,9 +175,9 @@ bool writer_finish_brief(enum writer_end end);
 void writer_end_late(void);
 
 /*
- * A thread of the program, whose privileges have just become '*p': make the
- * writer adopt them.  Return false if the writer could not adopt them.  In this
- * case the caller must end the trace.
+ * A thread of the program calls this when its privileges have just become '*p'.
+ * Make the writer adopt these privileges.  Return false if the writer could not
+ * adopt them.  In this case the caller must end the trace.
  */
 bool writer_follow(const struct privileges *p);
 

@@ -101,11 +101,11 @@ leave_trace(enum writer_end end)
 }
 
 /*
- * Must the header name the ring file?  It must if HATFTRACE_RINGS names another
- * folder.  If the header does not name the ring file, recovery looks for it
- * only in the folder of the trace.  But this thread makes no ring file.  The
- * writer thread would make one after an exec has failed, when the header is
- * already in the trace file.
+ * Must the header name a ring file?  If the exec fails, the writer thread makes
+ * a ring file, when the header is already in the trace file.  This thread makes
+ * no ring file, so the header that it writes cannot name one.  Recovery then
+ * looks for the ring file only in the folder of the trace.  If HATFTRACE_RINGS
+ * names another folder, the header must therefore name the ring file.
  */
 static bool
 must_name_rings(enum writer_end end)

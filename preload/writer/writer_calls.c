@@ -288,9 +288,10 @@ bool
 writer_end_dormant(void)
 {
 	/*
-	 * seq_cst, both accesses: either start_recording() sees this flag, or
-	 * this thread sees that recording has begun.  A process becomes dormant
-	 * only when a stop is complete.
+	 * seq_cst, both accesses: either start_recording() sees 'is_ending', or
+	 * this thread sees that recording has begun.  If this thread reads true
+	 * from 'is_dormant', any earlier trace is complete, because a process
+	 * becomes dormant only when a stop is complete.
 	 */
 	atomic_store_explicit(&writer->is_ending, true, memory_order_seq_cst);
 	if (!atomic_load_explicit(&writer->is_dormant, memory_order_seq_cst))

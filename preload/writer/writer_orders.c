@@ -22,9 +22,10 @@
 #include "preload/writer/writer_state.h"
 
 /*
- * An order_sink that discards events, except those that describe threads, heaps
- * and DTDs of the program.  'narrator' belongs to the trace that has just
- * begun, or is NULL if there is none.
+ * An order_sink that discards most events.  Note the events that describe
+ * threads, heaps and DTDs of the program, and write only these events to the
+ * trace.  'narrator' belongs to the trace that has just begun.  If there is no
+ * trace, 'narrator' is NULL, and nothing is written.
  */
 static void
 discard_event(void *narrator, const struct order_producer *producer,
@@ -79,17 +80,18 @@ discard(uint64_t until, struct narrator *narrator)
 }
 
 /*
- * Begin a trace, while the program's threads continue.  Once they see that
- * 'process_dormant' is false, they publish events, perhaps of blocks that the
- * trace does not know (FORMAT.md, header key "start").  Therefore take a stamp
- * T after changing the flag, and discard all events that were published with
- * stamps up to T.  The rest is consistent.  If an event of a block is kept, all
- * later events of that block are kept, since their stamps are larger.  An event
- * with a stamp before T that is published later is an allocation whose block no
- * other thread has, or a free that has not happened (order.h, rule 3).  Any
- * thread that learns of such an event later also sees the flag.  In a process
- * with one thread, without stamps, discard the first part of its ring.  Return
- * NULL, or the reason why no trace has begun.
+ * Begin a trace, while the program's threads continue.  Once these threads see
+ * that 'process_dormant' is false, they publish events, perhaps of blocks that
+ * the trace does not know (FORMAT.md, header key "start").  Therefore take a
+ * stamp T after changing the flag, and discard all events that were published
+ * with stamps up to T.  The remaining events are consistent.  If an event of a
+ * block is kept, all later events of that block are kept, since their stamps
+ * are larger.  An event with a stamp up to T that is not published yet is kept,
+ * too.  Such an event is an allocation whose block no other thread has seen, or
+ * a free that has not happened (order.h, rule 3).  Any thread that learns of
+ * such an event later also sees the flag.  In a process with one thread,
+ * without stamps, discard the first part of its ring.  Return NULL, or the
+ * reason why no trace has begun.
  */
 static const char *
 start_recording(void)
@@ -111,7 +113,10 @@ start_recording(void)
 	writer->last_error = 0;
 	header_complete();
 	if (!segment_open(&writer->segment)) {
-		/* relaxed: this store undoes the one above. */
+		/*
+		 * relaxed: this store undoes the store of false to 'is_dormant'
+		 * above.
+		 */
 		atomic_store_explicit(&writer->is_dormant, true,
 				      memory_order_relaxed);
 		return "cannot create the trace";
@@ -122,10 +127,10 @@ start_recording(void)
 	writer_limit_reach();
 	writer_note_file();
 	/*
-	 * A thread that is made later changes the clock to stamped mode before
-	 * its first event (attach_thread()).  Before this change, the thread
-	 * that makes it may record events with ticks.  These events precede any
-	 * event of the new thread, so the order is right.
+	 * A thread that begins later changes the clock to stamped mode before
+	 * its first event (attach_thread()).  Before this change, the creator
+	 * of the new thread may record events with ticks.  These events precede
+	 * any event of the new thread, so the order is right.
 	 */
 	if (remaining_threads_several(true))
 		clock_go_stamped();
@@ -197,7 +202,7 @@ become_dormant(const struct narrate_trailer *end)
 
 /*
  * End the trace after halt() and a failed write.  Return false if no trailer
- * could be written.  writer_fail() uses this, too.
+ * could be written.
  */
 static bool
 end_failed(const struct narrate_trailer *end)
@@ -373,8 +378,8 @@ writer_serve_client(void)
 	};
 	MEMORY_LARGE static char buf[16384];
 	/*
-	 * acquire: pairs with the release in writer_obey().  The writer sees
-	 * everything that the thread published before.
+	 * acquire: pairs with the release in writer_obey().  The writer then
+	 * sees everything that the thread published before its order.
 	 */
 	const uint32_t order = atomic_load_explicit(&writer->client_order,
 						    memory_order_acquire);

@@ -2,8 +2,8 @@
 /*
  * writer_place.c - the current trace file, its segment and its event count
  *
- * Only the writer, or a thread that does its work, changes these values.  Any
- * thread may read them, also in the child of a fork.
+ * Only the thread that does the writer's work changes these values.  Any thread
+ * may read them, also in the child of a fork.
  */
 
 #include <string.h>
@@ -29,8 +29,8 @@ writer_note_file(void)
 {
 	/*
 	 * relaxed: only one thread at a time does the writer's work and writes
-	 * 'file_idx', and it has synchronized with the thread that did so
-	 * before.
+	 * 'file_idx', and this thread has synchronized with the thread that did
+	 * the work before.
 	 */
 	const uint32_t next =
 		!atomic_load_explicit(&file_idx, memory_order_relaxed);

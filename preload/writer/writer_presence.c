@@ -80,9 +80,9 @@ begin_rings(void)
 	writer_limit_reach();
 	count_hidden_rings();
 	/*
-	 * Commit before the ring is moved into the file.  From then on,
-	 * recovery appends to the trace the events that the ring has after the
-	 * last commit.
+	 * Commit before the ring is moved into the ring file.  Once the ring is
+	 * there, recovery appends to the trace the events that the ring has
+	 * after the last commit.
 	 */
 	writer_read_clock();
 	writer_commit_rings();
@@ -237,8 +237,8 @@ is_settled(void)
 }
 
 /*
- * Could a later writer thread open the files of the trace?  'complete' is as
- * for ringfile_can_leave().
+ * Could a later writer thread open the files of the trace?  If 'complete' is
+ * set, each ring must be in the ring file (ringfile_can_leave()).
  */
 static bool
 can_reopen(bool complete)
@@ -285,10 +285,10 @@ must_stay(void)
 }
 
 /*
- * Call this when the thread is about to end, and before it changes its
- * presence: from then on, a thread of the program may make the next writer,
- * which must not find the descriptors of this thread.  The kernel will close
- * them.
+ * Call this when the thread is about to end, before it changes its presence.
+ * After that change, a thread of the program may make the next writer, which
+ * must not find the descriptors of this thread.  The kernel will close these
+ * descriptors.
  */
 static void
 prepare_to_leave(void)
@@ -334,7 +334,7 @@ have_bell(void)
 	return !writer->has_no_bell;
 }
 
-/* The thread stays, after prepare_to_leave(). */
+/* The thread stays after all: undo prepare_to_leave() and have_bell(). */
 static void
 stay(int fd, int directory)
 {

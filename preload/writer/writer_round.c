@@ -5,7 +5,7 @@
  * In a round, the writer reads the clock, drains the events whose order is
  * known, tends threads that have ended, and commits if a block is full or old
  * or if a producer needs room.  These functions run on the writer thread, or on
- * the thread of the program that does its work (writer_brief.c).
+ * the thread of the program that does the writer's work (writer_brief.c).
  */
 
 #include "hatf/rings/narrate_stacks.h"
@@ -78,7 +78,7 @@ writer_commit(void)
 		return false;
 	writer->trace.narrator.block_since_ns =
 		writer->trace.narrator.timeline.ns1;
-	/* The commit may have taken some time, so renew the tick. */
+	/* The commit may have taken some time, so renew the tick (clock.h). */
 	clock_renew(clock_stamp());
 	writer_commit_rings();
 	for (uint32_t i = 0; i < writer->thread_count; i++)
@@ -228,7 +228,10 @@ is_room_wanted(void)
 {
 	for (uint32_t i = 0; i < writer->thread_count; i++) {
 		const struct ring *const r = writer->producers[i]->ring;
-		/* relaxed: only a thread that does this work writes 'tail'. */
+		/*
+		 * relaxed: only this thread writes 'tail' while it does the
+		 * writer's work.
+		 */
 		const uint64_t used =
 			ring_head(r) -
 			atomic_load_explicit(&r->tail, memory_order_relaxed);

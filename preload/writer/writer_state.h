@@ -2,9 +2,9 @@
 /*
  * writer_state.h - the struct and the functions that the writer's files share
  *
- * Only writer.c and writer_*.c include it.  Only the writer thread, or a thread
- * of the program that does its work (writer_brief.c), calls these functions.
- * Each file calls only files that precede it in this list:
+ * Only writer.c and writer_*.c include this header.  Only the writer thread, or
+ * a thread of the program that does the writer's work (writer_brief.c), calls
+ * these functions.  Each file calls only files that precede it in this list:
  *
  *   writer_state     the struct
  *   writer_place     the current file, segment and event count
@@ -113,11 +113,15 @@ struct writer {
 	struct narrate_trailer late_end;
 	uint64_t start_ns; /* approximate start time of the process */
 	/*
-	 * Processor time of the threads that have done the writer's work
-	 * before, and what the present one had used when it took the work over.
+	 * 'cpu_ns': processor time that earlier threads have spent on the
+	 * writer's work.  'cpu_start_ns': processor time that the present
+	 * thread had used when it took over the work.
 	 */
 	uint64_t cpu_ns, cpu_start_ns;
-	/* Status of the process, as of wait(2), if only the writer is left. */
+	/*
+	 * If only the writer thread is left: the status of the initial thread,
+	 * in the form of wait(2).
+	 */
 	int exit_status;
 	/* The producer whose open realloc blocked the last round; or NULL. */
 	const struct order_producer *blocked;
@@ -316,8 +320,8 @@ void writer_tend_thread(struct thread *t, uint64_t stamp, uint64_t now,
 /*
  * Before the trailer, call writer_tend_thread() for all threads.  Wait a little
  * for threads that have announced their end, because a thread may exist for
- * some microseconds after it was joined, and the trace should have its
- * destroyThread.
+ * some microseconds after it was joined, and the trace should have the
+ * destroyThread of such a thread.
  */
 void writer_tend_last(void);
 
@@ -357,14 +361,15 @@ bool writer_is_waiting_inside(const struct order_producer *producer);
 
 /*
  * Fill in the trailer's figures: the threads and waits of the whole process,
- * and the processor time of the calling thread.  The waits in '*end' must be 0.
+ * and the processor time that the writer's work has taken so far.  The waits in
+ * '*end' must be 0.
  */
 void writer_sum_up(struct narrate_trailer *end);
 
 /*
  * Call writer_begin_work() when the calling thread takes over the writer's
- * work, and writer_end_work() before another thread may do so: the processor
- * time in between counts as the writer's.
+ * work, and writer_end_work() before another thread may take over the work.
+ * The processor time between the two calls counts as the writer's.
  */
 void writer_begin_work(void);
 void writer_end_work(void);

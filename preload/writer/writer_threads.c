@@ -16,8 +16,7 @@
 #include "preload/writer/writer_state.h"
 
 /*
- * Interval between questions to the kernel whether a thread without events
- * still exists.
+ * Ask the kernel at this interval whether a thread without events still exists.
  */
 #define DEAD_CHECK_NS NS_PER_SEC
 /*

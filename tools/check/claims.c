@@ -164,9 +164,11 @@ threads_fit(const struct claims *c, const struct hatf_events_stats *seen,
 	/*
 	 * A thread gets its number before its first record.  If the trace lacks
 	 * that record, the trailer counts more threads than the events show.
-	 * Accept a larger number only if such a record may be missing.  This is
-	 * also possible if the trailer counts 2 threads: the second thread may
-	 * have been about to begin when the process ended.
+	 * Accept a larger number only if such a record may be missing: if there
+	 * are several threads, if the trace has only a part of the events, or
+	 * if the process continued after the trace.  If the trailer counts 2
+	 * threads, the second thread may have been about to begin when the
+	 * process ended.
 	 */
 	return told > known && (known > 1 || told == 2 || is_a_part(c) ||
 				has_gone_on(c) || lost_count != 0);

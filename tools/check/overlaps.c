@@ -175,7 +175,7 @@ judge_suspect(struct overlaps *o, const struct hatf_event *e, uint64_t start,
 /*
  * Handle another record of 'thread'.  The record shows that the last free of
  * this thread was a real free and not an interrupted realloc, so report the
- * suspects that this free had released.
+ * suspects that this free had cleared.
  */
 static void
 judge_freed(struct overlaps *o, uint64_t thread)
@@ -229,9 +229,10 @@ is_judged(const struct overlaps *o, const struct hatf_live *live)
 }
 
 /*
- * Find the last non-exempt block before the new one.  An earlier block can
- * reach the new one only if it covers the exempt blocks between the two.  So
- * stop at an exempt block if no block has ever covered an exempt one.
+ * Find the last block before the new one that is not exempt (overlaps.h).  An
+ * earlier block can reach the new one only if it covers the exempt blocks
+ * between the two.  So stop at an exempt block if no block has ever covered an
+ * exempt one.
  */
 static bool
 find_before(const struct overlaps *o, const struct hatf_event *e,
@@ -251,7 +252,7 @@ find_before(const struct overlaps *o, const struct hatf_event *e,
 	return false;
 }
 
-/* Find the first non-exempt block that starts inside the new block. */
+/* Find the first block that starts inside the new block and is not exempt. */
 static bool
 find_behind(struct overlaps *o, const struct hatf_event *e,
 	    struct hatf_live *ret)
@@ -272,9 +273,10 @@ find_behind(struct overlaps *o, const struct hatf_event *e,
 }
 
 /*
- * Check a new block against the block before it and the block after it.  Search
- * after it even if the block before it overlaps it, because this search also
- * notices exempt blocks that the new block covers.
+ * Check a new block against the last block before it, and against the first
+ * block that starts inside it.  Make the second search even if the first one
+ * finds an overlap, because the second search also notices exempt blocks that
+ * the new block covers.
  */
 static void
 judge(struct overlaps *o, const struct hatf_event *e)

@@ -14,12 +14,12 @@
  *
  * With several threads, an allocation may stand in the trace before the realloc
  * that released its memory (hatf/rings/order.h): the position of a realloc is
- * exact only for the first byte of its old block.  The older block is therefore
- * only a suspect at first.  The suspect is cleared if the next event of the
- * older block is a realloc by another thread that ends the overlap.  A realloc
- * in progress when recording stops appears as a free, the last record of its
- * thread.  A free by another thread therefore clears the suspect too, unless
- * that thread has a later record.
+ * exact only for the first byte of its old block.  If a new block overlaps an
+ * older one, the older block is therefore only a suspect at first.  The suspect
+ * is cleared if the next event of the older block is a realloc by another
+ * thread that ends the overlap.  A realloc in progress when recording stops
+ * appears as a free, the last record of its thread.  A free by another thread
+ * therefore clears the suspect too, unless that thread has a later record.
  *
  * Not thread-safe.
  */

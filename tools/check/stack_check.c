@@ -47,8 +47,8 @@ stack_check_stack_id(const struct hatf_event *e)
 }
 
 /*
- * hatf_stacks_note() refuses only definitions.  The word after "HATF " in a
- * definition is its kind.
+ * If hatf_stacks_note() refuses a comment, the comment is a definition.  The
+ * word after "HATF " in the comment says what the comment defines.
  */
 static const char *
 note(struct stack_check *d, const struct hatf_event *e, bool *has_memory_ret)

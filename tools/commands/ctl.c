@@ -387,7 +387,7 @@ show(const struct tracer_answer *r, void *context)
 	return is_fine;
 }
 
-/* The processes that have answered; those of them that record. */
+/* 'all': the processes that have answered; 'recording': those that record. */
 struct answered {
 	pid_t all[PIDS_MAX], recording[PIDS_MAX];
 	size_t count, recording_count;

@@ -152,7 +152,7 @@ take_option(unsigned idx, const char *value, void *ctx)
 	}
 }
 
-/* Add one file.  Return its exit status. */
+/* Add one file.  Return the exit status. */
 static int
 add_file(struct comparison *c, const char *path,
 	 const struct gather_options *how)

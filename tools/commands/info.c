@@ -527,7 +527,7 @@ print_human(struct out *o, const struct info *info, bool first)
 	print_sizes(o, info);
 }
 
-/* Print one file.  Return its exit status. */
+/* Print the figures of one file.  Return the exit status. */
 static int
 info_file(struct scan *s, const char *path, const struct ask *ask, bool first)
 {

@@ -97,7 +97,7 @@ suppress(struct leaks *l)
 {
 	struct census *const c = l->g->census;
 
-	/* Forget what was counted in the trace before. */
+	/* Reset the counts of the previous trace. */
 	for (size_t i = 0; i < l->suppressions->count; i++) {
 		l->suppressions->rows[i].count = 0;
 		l->suppressions->rows[i].nbytes = 0;
@@ -457,7 +457,7 @@ judge(const struct leaks *l)
 	return EXIT_EXCEEDED;
 }
 
-/* Show one file.  Return its exit status. */
+/* Show the leaks in one file.  Return the exit status. */
 static int
 leaks_file(const char *path, struct ask *ask, bool first)
 {

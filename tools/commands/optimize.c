@@ -181,8 +181,8 @@ copy_input(const struct rewrite *r)
 }
 
 /*
- * Is 'path' a compressed file although its name ends as those of uncompressed
- * files do?
+ * Is 'path' a compressed file although its name has the suffix of an
+ * uncompressed file?
  */
 static bool
 is_compressed_unsaid(const char *path)

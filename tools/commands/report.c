@@ -176,7 +176,10 @@ sample_history(const struct census *c, uint64_t values[BAR_COUNT])
 
 	for (unsigned i = 0; i < BAR_COUNT; i++) {
 		const double part = (double)end / BAR_COUNT;
-		/* Spans below this number count for part 'i' or earlier. */
+		/*
+		 * Spans with smaller numbers belong to part 'i' or an earlier
+		 * part.
+		 */
 		const uint64_t last = (uint64_t)(part * (i + 1));
 
 		values[i] = live;
@@ -432,7 +435,7 @@ make_report(struct report *r)
 	return false;
 }
 
-/* Report one file.  Return its exit status. */
+/* Report on one file.  Return the exit status. */
 static int
 report_file(const char *path, const struct ask *ask, bool first)
 {

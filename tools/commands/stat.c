@@ -350,8 +350,8 @@ json_lifetimes(const struct census *c)
 /* --------------------------------------------------------------------- time */
 
 /*
- * Format 'n' in 'units' of time as a rate per second; "-" if the trace has no
- * times or 'units' is 0.
+ * Format the rate per second if there are 'n' bytes or blocks in 'units' units
+ * of the trace's time.  Return "-" if the trace has no times or 'units' is 0.
  */
 static struct figure
 show_rate(const struct census *c, struct figure (*show)(uint64_t n), uint64_t n,
@@ -406,8 +406,9 @@ clip_part(const struct census *c, uint64_t begin, uint64_t stop)
 }
 
 /*
- * Sum the spans from '*next' up to 'stop', and set '*next' to the first span
- * after them.  Return false if there are none.
+ * Sum the spans that have an index of at least '*next' and a number below
+ * 'stop'.  Set '*next' to the index of the first span after these spans.
+ * Return false if there are no such spans.
  */
 static bool
 sum_spans(const struct history *h, size_t *next, uint64_t stop,
@@ -535,7 +536,7 @@ print_json(struct out *o, const struct gathering *g, const struct groups *all,
 	return json_print(o, object, n + 1);
 }
 
-/* Show one file.  Return its exit status. */
+/* Show the groups of one file.  Return the exit status. */
 static int
 stat_file(const char *path, const struct ask *ask, bool many)
 {

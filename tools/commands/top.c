@@ -447,7 +447,8 @@ make_title(struct watch *w)
 enum next {
 	NEXT_NONE,   /* the process has no next trace */
 	NEXT_OPENED, /* the next trace is open */
-	NEXT_FAILED, /* it cannot be watched, as a message has said */
+	/* the next trace cannot be watched, and a message has said why */
+	NEXT_FAILED,
 };
 
 /*

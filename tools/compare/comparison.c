@@ -148,8 +148,9 @@ add_sites(struct comparison *c, const struct gathering *g)
 		const char *text = name;
 
 		/*
-		 * Skip a special row that counts no blocks, which is the usual
-		 * case.
+		 * The rows below STACK_FIRST are for blocks without a stack and
+		 * for inherited blocks.  Skip such a row if it counts no
+		 * blocks.
 		 */
 		if (i < STACK_FIRST &&
 		    is_empty(census, &census->by_stack.rows[i]))

@@ -40,8 +40,8 @@ struct condition {
 };
 
 /*
- * Parse an expression and append its terms.  On failure report it as the wrong
- * value of 'option' and return false.
+ * Parse an expression and append its terms.  On failure report the expression
+ * as the wrong value of 'option' and return false.
  */
 bool condition_parse(struct condition *condition, const char *option,
 		     const char *text);

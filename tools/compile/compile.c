@@ -153,8 +153,8 @@ has_ended(const struct compiler *c, const struct hatf_event *e)
 }
 
 /*
- * Apply the plan of --what-if to an event.  Then write its calls or, before the
- * window, note the event.
+ * Apply the plan of --what-if to an event.  Then write the calls for the event
+ * or, before the window, note the event.
  */
 static bool
 put_changed(struct compiler *c, const struct hatf_event *e)

@@ -13,7 +13,7 @@
  * 	free of an unknown or inherited block
  * 			left out
  * 	alloc at an address that is live
- * 			free of the block that was there, then as above
+ * 			free of the block that was there, then the call of alloc
  * 	blocks that lived when the trace began, if the trace lists them
  * 			allocated at the start, each by its thread
  * 	blocks of pools and other heaps (heap is not 0)
@@ -25,9 +25,9 @@
  * 			trace, each by its thread or, if this thread has ended,
  * 			by the initial thread.  WORD_BEGIN follows
  * 	createThread	the creator starts a thread; the initial thread does so
- * 			if the creator is unknown.  Before that, the creator
- * 			waits for the end of the last thread of the stream that
- * 			the new thread gets
+ * 			if the creator is unknown.  If the new thread gets the
+ * 			stream of an earlier thread, the creator first waits for
+ * 			the end of the earlier thread
  * 	destroyThread	the thread ends, but the initial thread goes on without
  * 			calls
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * compiler.h - translate an event to words of replay_words.h, which replay it
+ * compiler.h - translate an event to the words that replay it (replay_words.h)
  *
  * compile.c reads the trace and calls these functions for each event.
  * compile.h says what becomes of each event.
@@ -55,8 +55,8 @@ struct call {
 
 /*
  * Find the stream of a thread.  If the thread has not begun yet or has ended,
- * begin it, as if the initial thread created it.  With 'one_thread', find the
- * stream of the only thread.
+ * begin the thread, as if the initial thread created it.  With 'one_thread',
+ * find the stream of the only thread.
  */
 bool compiler_find_thread(struct compiler *c, uint64_t id,
 			  uint32_t *stream_ret);

@@ -132,5 +132,8 @@ slots_release(struct slots *s, uint32_t stream)
 		k->count--;
 		enqueue(s, slot);
 	}
-	/* The stream's next thread uses the new slots from 'fresh' on. */
+	/*
+	 * The slots from 'fresh' on, which are still unused, stay with the
+	 * stream for its next thread.
+	 */
 }

@@ -6,8 +6,9 @@
  * hand-over between threads.  A thread keeps at most SLOTS_KEPT freed slots.
  * All others go to a queue that the threads share.  A slot stays in the queue
  * until SLOTS_QUEUED others follow it, so that a thread that takes it rarely
- * has to wait for the thread that freed it.  A thread that finds no such slot
- * takes SLOTS_FRESH new ones, whose addresses fill a cache line.
+ * has to wait for the thread that freed it.  If a thread keeps no freed slot
+ * and the queue has no slot to give, the thread takes SLOTS_FRESH new slots.
+ * In the driver, the addresses of the blocks in these slots fill a cache line.
  *
  * So the number of slots is at most the peak number of live blocks plus
  * SLOTS_QUEUED, plus (SLOTS_KEPT + SLOTS_FRESH) for each thread.  Each slot

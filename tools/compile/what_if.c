@@ -232,8 +232,8 @@ track(struct what_if *w, uint64_t address, uint64_t size)
 }
 
 /*
- * Take a free block of 'size' bytes from the pool ('change' is -1), or add one
- * (1).  Return false if there is none to take.
+ * If 'change' is 1, add a free block of 'size' bytes to the pool.  If 'change'
+ * is -1, take such a block; return false if there is none.
  */
 static bool
 count_free(struct what_if *w, uint64_t size, int change)

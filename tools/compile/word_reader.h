@@ -17,8 +17,8 @@ struct word_item {
 	uint32_t number; /* slot; for WORD_CREATE, the stream */
 	uint64_t size, alignment;
 	/*
-	 * If 'waits', the turn to wait for.  For WORD_CREATE, the life; for
-	 * WORD_THREAD, the ID of the thread.
+	 * If 'waits', the turn to wait for.  For WORD_CREATE, how many threads
+	 * the stream has had before; for WORD_THREAD, the ID of the thread.
 	 */
 	uint64_t turn;
 };

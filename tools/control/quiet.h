@@ -29,10 +29,10 @@ bool quiet_read_status(pid_t pid, char *answer, size_t cap);
 
 /*
  * Add to 'pids' the processes without a socket that take orders by the file of
- * bells (bell.h) or record into memory only.  Of the latter, omit those that
- * have just started or have HATFTRACE_CONTROL=off.  'pids' has 'count' entries
- * and room for 'max'.  The entries are distinct and in ascending order, before
- * and after the call.  Return the new count.
+ * bells (bell.h) or record into memory only.  Of the processes that record into
+ * memory only, omit those that have just started or have HATFTRACE_CONTROL=off.
+ * 'pids' has 'count' entries and room for 'max'.  The entries are distinct and
+ * in ascending order, before and after the call.  Return the new count.
  */
 size_t quiet_add_all(pid_t *pids, size_t count, size_t max);
 

@@ -118,8 +118,9 @@ drop_lines(char *lines)
 }
 
 /*
- * Return the header lines of a trace that are true of its snapshot, "" if there
- * is no header; the caller frees them.  NULL if out of memory.
+ * Return the lines of the trace's header that are also true of the snapshot, or
+ * "" if the trace has no header.  The caller frees the result.  Return NULL if
+ * out of memory.
  */
 static char *
 copy_header(int fd)
@@ -234,9 +235,9 @@ make_header(const struct snapshot *s)
 /* --------------------------------------------------------- the source trace */
 
 /*
- * Read the blocks that were live at the start, and at most 'event_count'
- * events.  The limit is needed because the trace may grow faster than this
- * function can read it.
+ * Read the 'carried' blocks that were live when the trace began, and at most
+ * 'event_count' events.  The limit is needed because the trace may grow faster
+ * than this function can read it.
  */
 static enum hatf_status
 read_events(struct hatf_events *stage, uint64_t carried, uint64_t event_count)

@@ -16,7 +16,9 @@
 /* How completely a trace knows the blocks that were live when it began. */
 enum snapshot_live {
 	SNAPSHOT_EXACT,
-	/* Events were lost before or in the source: blocks may be wrong. */
+	/*
+	 * Events were lost before the trace began, so the blocks may be wrong.
+	 */
 	SNAPSHOT_UNCERTAIN,
 	SNAPSHOT_UNKNOWN, /* blocks from before the trace are missing */
 };
@@ -25,19 +27,20 @@ struct snapshot {
 	const char *from; /* path of the source trace */
 	int from_fd;	  /* the source trace, open for reading; borrowed */
 	/*
-	 * How many events to read, after the blocks that were live at the start
-	 * of the source.  The source may have fewer events.
+	 * How many events of the source to read.  The blocks that were live at
+	 * the start of the source do not count as events.  The source may have
+	 * fewer events.
 	 */
 	uint64_t event_count;
 	/*
 	 * Path of the new file, which must not exist; "-": standard output.
 	 * NULL: the first of "snapshot.PID.hatf.gz", "snapshot.PID.1.hatf.gz"
-	 * and so on that does not exist, with PID 'pid'.
+	 * and so on that does not exist, where PID is 'pid'.
 	 */
 	const char *to;
 	long pid;
-	/* Results: the name of the file and its content. */
-	char name[64]; /* the default name; set if 'to' is NULL */
+	/* Results of snapshot_write(): */
+	char name[64]; /* set if 'to' was NULL; 'to' then points here */
 	uint64_t live_count, live_nbytes;
 	enum snapshot_live live;
 };
@@ -55,7 +58,10 @@ bool snapshot_write(struct snapshot *s);
  */
 enum snapshot_live snapshot_live_of(int fd);
 
-/* Return the word that stands for 'live' in a header, a static string. */
+/*
+ * Return the value of the header line "live" that means 'live'.  The string is
+ * static.
+ */
 const char *snapshot_live_word(enum snapshot_live live);
 
 #endif /* SNAPSHOT_H */

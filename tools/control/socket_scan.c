@@ -27,8 +27,9 @@
 #define NAMES_MAX 65536
 
 /*
- * Upper bound of the time that a recorder needs to create a socket
- * (SOCKET_PATH_MAKING_SUFFIX).
+ * Upper bound of the time that a recorder needs to create a socket or a file of
+ * bells.  During this time, the name of the socket or file ends with
+ * SOCKET_PATH_MAKING_SUFFIX or BELLS_MAKING_SUFFIX.
  */
 #define MAKING_SECONDS 2
 
@@ -45,7 +46,10 @@ number_of_name(const char *name, const char *end)
 	return n > 0 && n <= INT_MAX && strcmp(rest, end) == 0 ? n : 0;
 }
 
-/* Is the file too old to be a socket or file of bells in the making? */
+/*
+ * Is the file older than MAKING_SECONDS, so that no recorder is still making
+ * it?
+ */
 static bool
 is_old(int place_fd, const char *name)
 {
@@ -80,8 +84,9 @@ sweep_status(const struct place *place, int place_fd, const char *name)
 
 /*
  * Remove 'name', an unfinished file of bells, if the process that was creating
- * it has ended.  If that process is alive in another PID namespace and thus
- * looks dead, it goes on without the file.
+ * it has ended.  A process in another PID namespace may seem to have ended
+ * although it is alive.  If its file is removed, that process goes on without
+ * the file.
  */
 static void
 sweep_half_made(const struct place *place, int place_fd, const char *name)
@@ -95,7 +100,7 @@ sweep_half_made(const struct place *place, int place_fd, const char *name)
  * Remove 'name' if it is a file that socket_scan_sweep() removes.  A socket is
  * dead if its process has ended and no process listens at it.  Check both,
  * because a process in another PID namespace may seem to have ended although it
- * listens: its number means nothing in our namespace.
+ * listens: the number in the name is its id in that namespace, not in ours.
  */
 static void
 sweep(const struct place *place, int place_fd, const char *name)
@@ -135,8 +140,8 @@ process_of(const struct place *place, int place_fd, const char *name)
 		return 0;
 	fd = sockets_connect_to(place_fd, name, place->owner, 0);
 	/*
-	 * If the accept queue is full, a process listens, so return its number,
-	 * unless the socket belongs to another user.
+	 * If the accept queue is full, a process listens.  Return the number in
+	 * the name, unless the socket belongs to another user.
 	 */
 	if (fd < 0)
 		return errno == EAGAIN && place->owner == geteuid()

@@ -21,17 +21,18 @@
 uint64_t sockets_now_ms(void);
 
 /*
- * Connect to the recorder of 'pid' before 'until_ms' (sockets_now_ms()).
- * Return a non-blocking descriptor, or -1 with errno.  If there is no socket,
- * sockets_is_absent(errno) is true.  EACCES or EPERM: not permitted.
- * ETIMEDOUT: too late.  '*uid_ret' is the user id of the recorder when it
- * created the socket.
+ * Connect to the recorder of 'pid' before the time 'until_ms' of
+ * sockets_now_ms().  Return a non-blocking descriptor, or -1 with errno.  If
+ * there is no socket, sockets_is_absent(errno) is true.  EACCES or EPERM: not
+ * permitted.  ETIMEDOUT: the accept queue stayed full until 'until_ms'.
+ * '*uid_ret' is the user id of the recorder when it created the socket.
  */
 int sockets_connect(pid_t pid, uint64_t until_ms, uid_t *uid_ret);
 
 /*
- * Connect to 'name', a socket of 'owner' in the directory 'place_fd'.  If the
- * accept queue is full, retry until 'until_ms', then fail with EAGAIN.
+ * Connect to 'name', a socket of 'owner' in the directory 'place_fd'.  Return a
+ * non-blocking descriptor, or -1 with errno.  If the accept queue is full,
+ * retry until 'until_ms', then fail with EAGAIN.
  */
 int sockets_connect_to(int place_fd, const char *name, uid_t owner,
 		       uint64_t until_ms);

@@ -33,7 +33,7 @@ read_stat(uint64_t pid, char *buf, size_t cap)
 
 /*
  * Read the start time, field 22 of /proc/PID/stat.  'field' points at the end
- * of field 2.
+ * of field 2.  Return false if 'field' is NULL, or if there is no field 22.
  */
 static bool
 find_start(const char *field, uint64_t *ns_ret)

@@ -12,7 +12,7 @@
  */
 bool started_ns(uint64_t pid, uint64_t *ns_ret);
 
-/* Like started_ns(), but also false for a zombie. */
+/* Like started_ns(), but also return false for a zombie. */
 bool started_alive_ns(uint64_t pid, uint64_t *ns_ret);
 
 /*

@@ -20,8 +20,8 @@ open_bells(const struct place *place, pid_t pid)
 	int place_fd, fd;
 
 	/*
-	 * Open only our own file and those of the process's users, because a
-	 * process maps only the file of its own user.
+	 * A process maps only the file of its own user.  Therefore open the
+	 * file only if its owner is our user or a user of the process.
 	 */
 	if (place->owner != geteuid() &&
 	    !process_info_is_user(pid, place->owner))

@@ -20,10 +20,10 @@
 /*
  * Write the order 'call' into the slot of 'pid' in the file of bells.  If the
  * process has no writer thread and no socket at the moment, its next allocation
- * starts both, and the process carries out 'call'.  BELL_NO: the process does
- * not take orders by the file of bells, or the order cannot be written.
- * BELL_UNKNOWN: the order was written, but we may not see whether the process
- * takes orders that way.
+ * starts a writer thread and creates a socket.  Then the process carries out
+ * 'call'.  BELL_NO: the process does not take orders by the file of bells, or
+ * the order cannot be written.  BELL_UNKNOWN: the order was written, but we may
+ * not see whether the process takes orders by the file of bells.
  */
 enum bell_listening threadless_ring(pid_t pid, enum bell_call call);
 
@@ -31,10 +31,10 @@ enum bell_listening threadless_ring(pid_t pid, enum bell_call call);
 bool threadless_is_listening(pid_t pid);
 
 /*
- * Make the answer of 'pid' to "status" without the help of this process: "ok"
- * and lines, NUL-terminated.  Set '*uid_ret' to the owner of the file of bells.
- * Return false if the process does not take orders by the file of bells, or if
- * its status cannot be read.
+ * Make the answer that 'pid' would give to "status", without the help of that
+ * process: "ok" and lines, NUL-terminated.  Set '*uid_ret' to the owner of the
+ * file of bells.  Return false if the process does not take orders by the file
+ * of bells, or if its status cannot be read.
  */
 bool threadless_read_status(pid_t pid, char *answer, size_t cap,
 			    uid_t *uid_ret);

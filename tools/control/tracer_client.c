@@ -30,8 +30,9 @@
 #define ANSWER_SECONDS 10
 
 /*
- * Time that we give a young process to create its socket, or to execute the
- * program for which it was started.
+ * For YOUNG_MS after its start, a process is young: it may not have created its
+ * socket yet.  For the first UNBORN_MS, it may still be the shell that will
+ * execute the program.
  */
 #define YOUNG_MS  1000
 #define UNBORN_MS 200
@@ -47,8 +48,8 @@
 #define SPARE_FILES 64
 
 /*
- * Time that we give a process without a writer thread to make an allocation,
- * with which it sees the order in the file of bells.
+ * How long to wait until a process without a writer thread makes an allocation.
+ * Only then does the process notice the order in the file of bells.
  */
 #define BELL_MS 3000
 
@@ -137,7 +138,7 @@ struct talk {
 	bool has_failed; /* the failure was reported */
 	/* an earlier connection was closed without an answer */
 	bool has_retried;
-	/* we looked for a status that needs no help of the process */
+	/* do_without() was called, and the process is needed */
 	bool has_looked;
 };
 
@@ -201,8 +202,9 @@ wait_for_socket(struct talk *t, const char *order, int e)
 
 /*
  * An order to start cancels a pending stop, and an order to stop cancels a
- * pending start.  If 'order' does so, cancel the pending order and return the
- * words that say so, otherwise "".
+ * pending start.  If 'order' cancels the pending order of the process in this
+ * way, remove the pending order, and return the words that say so.  Otherwise
+ * return "".
  */
 static const char *
 take_back(const struct tracer_answer *r, const char *order)
@@ -220,7 +222,7 @@ take_back(const struct tracer_answer *r, const char *order)
 /*
  * Try to carry out 'order' without the process: use the status file that it
  * left, or inspect a process that has no file yet.  Return true if the process
- * is not needed, and store whether the order was carried out in '*done_ret'.
+ * is not needed; '*done_ret' then says whether the order was carried out.
  */
 static bool
 do_without(struct tracer_answer *r, const char *order, bool *done_ret)
@@ -264,10 +266,12 @@ go_without_socket(struct talk *t, const char *order, int e)
 }
 
 /*
- * The recorder closed the connection without an answer.  Perhaps its writer
- * thread ended just then and closed its socket, or our order came too late
- * while many clients were connected.  So connect again.  If we lack permission,
- * we never get an answer, so report the error the second time.
+ * Handle a connection that the recorder has closed without an answer.  Perhaps
+ * its writer thread ended just then and closed its socket, or our order came
+ * too late while many clients were connected.  Therefore give up only this
+ * connection, and go_on() will connect again.  If we lack permission, no
+ * connection brings an answer, so end the exchange with the error 'e' the
+ * second time.
  */
 static void
 hang_up(struct talk *t, int e)

@@ -3,9 +3,10 @@
  * tracer_client.h - send orders to the recorders of running processes (prefix:
  * tracer_)
  *
- * Each connection carries one order and one answer, lines of "key=value".  The
- * answer comes from the process and is untrusted: its size and the time for it
- * are limited, and values must be escaped when shown.  Not thread-safe.
+ * Each connection carries one order and one answer.  The answer consists of
+ * "ok" or "error" and lines of "key=value".  It comes from the process and is
+ * untrusted: its size and the time for it are limited, and values must be
+ * escaped when shown.  Not thread-safe.
  */
 #ifndef TRACER_CLIENT_H
 #define TRACER_CLIENT_H
@@ -52,24 +53,25 @@ typedef bool tracer_answer_fn(const struct tracer_answer *r, void *context);
  * writer thread is not running.  "status" does not wait if the status can be
  * found without the help of the process.
  *
- * Then call 'fn' for each process that carried out the order, in the order of
- * 'pids', and print an error message for each other process.  Processes
- * that do not answer time out at the same moment.  Return true if every process
+ * Then call 'fn' for each process that carried out the order, in the sequence
+ * of 'pids', and print an error message for each other process.  Processes that
+ * do not answer time out at the same moment.  Return true if every process
  * carried out the order and every 'fn' returned true.
  */
 bool tracer_send(const pid_t *pids, size_t count, const char *order,
 		 tracer_answer_fn *fn, void *context);
 
 /*
- * Return the value of 'key' in the answer, unescaped, or NULL.  Valid until the
- * next call.
+ * Return the value of 'key' in the answer, unescaped, or NULL.  The value is
+ * valid until the next call of this function or of tracer_next_value().
  */
 const char *tracer_value(const struct tracer_answer *r, const char *key);
 
 /*
- * Iterate over the answer; false at its end.  '*next' is NULL at first.  'key'
+ * Iterate over the values of the answer.  The caller sets '*next' to NULL
+ * before the first call.  Return false at the end of the answer.  'key'
  * (letters, digits and '_') and 'value' (unescaped) are valid until the next
- * call.
+ * call of this function or of tracer_value().
  */
 bool tracer_next_value(const struct tracer_answer *r, const char **next,
 		       const char **key, const char **value);

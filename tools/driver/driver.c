@@ -85,7 +85,10 @@ map_table(uint64_t nbytes)
 	return begin;
 }
 
-/* Map 'nbytes' of the words' file, from the beginning of a chunk. */
+/*
+ * Map 'nbytes' of the file of replay_words.h, from the beginning of chunk
+ * 'chunk' on.
+ */
 static const void *
 map_words(int fd, uint64_t chunk, uint64_t nbytes)
 {
@@ -292,7 +295,7 @@ sum_latencies(const struct lanes *all, double tick_ns)
 		latency_sum(&run->latencies[k], sums->counts[k], tick_ns);
 }
 
-/* The values of these counters when the measured calls began. */
+/* CPU time, page faults and ticks when the measured calls began. */
 static struct {
 	uint64_t cpu, faults, tick;
 } start;

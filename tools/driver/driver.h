@@ -74,10 +74,10 @@ struct driver_run {
 	uint64_t wall_ns, cpu_ns;
 	/*
 	 * 'busy_ns' sums the times of all threads from their first word to
-	 * their last one, without waits and pauses.  'busiest_ns' is the same
-	 * sum over the threads of one lane (lanes.h): that of the busiest lane.
-	 * 'wait_ns' is the time that all threads waited for calls of other
-	 * threads, 'wait_cpu_ns' the CPU time of these waits.
+	 * their last one, without waits and pauses.  'busiest_ns' is the part
+	 * of this sum that belongs to the threads of the busiest lane
+	 * (lanes.h).  'wait_ns' is the time that all threads waited for calls
+	 * of other threads, 'wait_cpu_ns' the CPU time of these waits.
 	 */
 	uint64_t busy_ns, busiest_ns, wait_ns, wait_cpu_ns;
 	uint64_t faults; /* page faults, including major ones */

@@ -65,9 +65,9 @@ driver_calls_own(const char *name, void *to)
 }
 
 /*
- * The address of every block that a thread gets from the null allocator.  It
- * fills cache lines of its own, because two threads that share a line would
- * increase the driver's own cost.
+ * Every block that a thread gets from the null allocator is at the address of
+ * the thread's 'scratch'.  'scratch' fills cache lines of its own, because two
+ * threads that share a line would increase the driver's own cost.
  */
 static _Thread_local _Alignas(128) char scratch[128];
 

@@ -41,11 +41,11 @@ struct lane_checks {
 typedef uint64_t lane_random;
 
 /*
- * Call these functions before and after a call of 'kind' with a slot.  The
- * first gets the block in the slot.  The second gets the block that is in the
- * slot after the call, of at least 'size' bytes, or NULL if there is none, and
- * the alignment that the call asked for, or 0.  Return NULL, or a description
- * of the mistake (static).
+ * Call lane_check_before() before a call of 'kind' with a slot, and pass the
+ * block in the slot.  Call lane_check_after() after the call, and pass the
+ * block that is then in the slot, of at least 'size' bytes, or NULL if there is
+ * none.  'alignment' is the alignment that the call asked for, or 0.  Return
+ * NULL, or a description of the mistake (static).
  */
 const char *lane_check_before(struct lane_checks *checks, lane_random *random,
 			      enum word_kind kind, uint32_t slot,

@@ -6,9 +6,9 @@
 #define unlikely(x)   __builtin_expect(!!(x), 0)
 
 /*
- * What each call needs.  Functions take this struct by value, because a local
+ * What make_call() needs.  Functions take this struct by value, because a local
  * copy stays in registers.  With a pointer, the compiler would have to read the
- * members again after each call.
+ * members again after each call of the allocator.
  */
 struct fast {
 	struct lane *lane;
@@ -28,7 +28,10 @@ struct fast {
 
 /* -------------------------------------------------------------------- calls */
 
-/* Return the slot of call 'idx' of the words. */
+/*
+ * Return the slot of call 'idx' of the words.  All words are pairs or, if
+ * 'pairs' is false, lone words (replay_words.h).
+ */
 static always_inline uint32_t
 slot_of(const uint64_t *words, bool pairs, unsigned idx)
 {

@@ -4,16 +4,20 @@
  *
  * Most words are without WORD_SLOW.  The driver's own cost is mostly that of
  * reading words, and of mispredicted branches: a processor cannot foresee
- * whether the next call of a trace is a malloc or a free.  So there is one jump
- * for six calls, to code that makes just these six.  The loop finds the address
- * of that code six calls before the jump.
+ * whether the next call of a trace is a malloc or a free.  Therefore the loop
+ * makes one jump for six calls, to code for exactly this sequence of mallocs
+ * and frees.  The loop finds the address of that code six calls before the
+ * jump.
  */
 #ifndef LANE_FAST_H
 #define LANE_FAST_H
 
 #include "tools/driver/lanes.h"
 
-/* lane_fast_run() reads at most this many words after the first slow one. */
+/*
+ * lane_fast_run() reads at most this many words after the first word with
+ * WORD_SLOW.
+ */
 #define LANE_FAST_AHEAD 30
 
 /*

@@ -3,8 +3,8 @@
  * lane_samples.h - samples of resident memory and live bytes during a replay
  *
  * After each 'step' calls, counted over all threads, the thread that made the
- * last one of them stores a sample.  All runs of a compiled trace in which no
- * realloc fails have the same number of samples, so the samples of two
+ * last one of them stores a sample.  If no realloc fails, all runs of the same
+ * compiled trace have the same number of samples, so the samples of two
  * allocators can be compared one by one.
  */
 #ifndef LANE_SAMPLES_H
@@ -36,7 +36,10 @@ struct lane_samples {
  */
 void lane_samples_note(struct lane_samples *s, uint32_t slot, uint64_t size);
 
-/* Restart the samples.  No other thread may make a call meanwhile. */
+/*
+ * Count the calls from 0 again, so that new samples replace the earlier ones.
+ * No other thread may make a call meanwhile.
+ */
 void lane_samples_restart(struct lane_samples *s);
 
 #endif /* LANE_SAMPLES_H */

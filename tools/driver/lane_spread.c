@@ -22,9 +22,10 @@ lane_spread_init(void)
 }
 
 /*
- * Return the allowed processor with the position 'idx' after 'first'.  If the
- * calling thread runs on that processor now, return 'first' instead: if the
- * calling thread is the first one, it has moved and left 'first' free.
+ * Return the allowed processor that is 'idx' places after 'first'.  If the
+ * calling thread runs on that processor now, return 'first' instead.  If the
+ * calling thread is the first one, 'first' is then free, because that thread
+ * has moved.
  */
 static unsigned
 find_processor(uint32_t idx)

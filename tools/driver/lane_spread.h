@@ -21,10 +21,10 @@
 void lane_spread_init(void);
 
 /*
- * Move a new thread to the processor with the position 'idx' after that of the
- * first thread.  Do nothing if there are not so many processors.  Until this
- * function returns, the thread must not create threads, because they would
- * never leave the processor.
+ * Move a new thread to the processor that is 'idx' places after the processor
+ * of the first thread.  Do nothing if there are not so many processors.  Until
+ * this function returns, the new thread must not create threads, because these
+ * would be bound to that processor for ever.
  */
 void lane_spread_move(pthread_t thread, uint32_t idx);
 

@@ -17,9 +17,9 @@
 #define STACK_NBYTES ((size_t)512 << 10)
 
 /*
- * In a write that is longer than this, touch_long() changes the place of the
- * thread now and then, so that the watching process does not report a
- * standstill.
+ * In a write that is longer than this, touch_long() changes the 'struct
+ * lane_place' of the thread now and then, so that the watching process does not
+ * report a standstill.
  */
 #define LONG_WRITE_NBYTES ((uint64_t)64 << 20)
 
@@ -65,7 +65,7 @@ touch_pages(const struct lanes *all, volatile char *bytes, uint64_t from,
 
 /*
  * Write the same bytes as touch_pages().  During a write that is longer than
- * LONG_WRITE_NBYTES, change the place of the thread now and then.
+ * LONG_WRITE_NBYTES, change the 'struct lane_place' of the thread now and then.
  */
 static __attribute__((noinline)) void
 touch_long(const struct lanes *all, const struct lane *lane,
@@ -102,8 +102,8 @@ touch(const struct lanes *all, const struct lane *lane, void *block,
 }
 
 /*
- * Store the block that a call has returned in its slot, and write to the block.
- * If the call has failed, count the failure instead.
+ * If the call has returned a block, store the block's address in the slot, and
+ * write to the block.  If the call has failed, count the failure instead.
  */
 static inline void
 keep(const struct lanes *all, struct lane *lane, unsigned kind, uint32_t slot,

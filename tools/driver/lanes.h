@@ -40,7 +40,7 @@ struct lane {
 };
 
 struct lanes {
-	int fd;			/* descriptor of the words' file */
+	int fd;			/* the file of replay_words.h */
 	const uint32_t *chunks; /* the chunk lists of all lanes */
 	struct lane *lanes;
 	uint32_t count;
@@ -74,9 +74,9 @@ struct lanes {
 };
 
 /*
- * Run lane 0 on this thread and wait until all others have done their last
- * call.  This thread, and 'parked_count' other threads that do not end in the
- * trace, still exist afterwards.
+ * Run lane 0 on this thread and wait until the threads of all other lanes have
+ * made their last calls.  This thread, and 'parked_count' other threads that do
+ * not end in the trace, still exist afterwards.
  */
 void lanes_run(struct lanes *all, uint64_t parked_count);
 

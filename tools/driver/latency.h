@@ -4,8 +4,8 @@
  *
  * The driver counts durations in histograms whose buckets are 1/32 of a power
  * of two wide, so that a percentile is accurate to 3 %.  The driver maps the
- * histograms once, because those of a library would use memory of the heap
- * under test.
+ * histograms once.  A library for histograms would use memory of the heap under
+ * test.
  */
 #ifndef LATENCY_H
 #define LATENCY_H
@@ -62,7 +62,10 @@ latency_of(struct latency_counts *c, unsigned word_kind)
 	return c->counts[kinds[word_kind - WORD_MALLOC]];
 }
 
-/* Count the calls and find the percentiles; a tick is 'tick_ns' ns. */
+/*
+ * Count the calls in the histogram 'counts', and find their percentiles.  A
+ * tick is 'tick_ns' ns.
+ */
 void latency_sum(struct latency *latency, const uint64_t *counts,
 		 double tick_ns);
 

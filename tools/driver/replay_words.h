@@ -50,16 +50,17 @@
  * Slots: a block's address is in a slot while the block lives.  The number of
  * slots is about that of the live blocks at the peak (see slots.h).  A slot has
  * a turn, which is the number of times that its calls changed from one stream
- * to another.  At each change, the thread with the last call before the change
- * increments the turn after that call.  The thread with the next call waits for
- * the new turn before that call.
+ * to another.  At each change, the thread that makes the last call before the
+ * change increments the turn after this call.  The thread that makes the first
+ * call after the change first waits for the new turn.
  *
  * No deadlock is possible, because each call waits only for calls that come
- * before it in the trace: the earlier ones in its stream and the previous one
- * of its slot, and WORD_CREATE for the end of the stream's previous life.  Of
- * all calls that are not done yet, the first in the trace waits for none.
- * WORD_BEGIN occurs once in each stream that exists when the window begins, and
- * no word before WORD_BEGIN waits for another thread.
+ * before it in the trace: the earlier calls in its stream, and the previous
+ * call of its slot.  WORD_CREATE waits for the end of the stream's previous
+ * life, which also comes before it in the trace.  Of all calls that are not
+ * done yet, the first one in the trace waits for no other call.  WORD_BEGIN
+ * occurs once in each stream that exists when the window begins, and no word
+ * before WORD_BEGIN waits for another thread.
  */
 #ifndef REPLAY_WORDS_H
 #define REPLAY_WORDS_H
@@ -75,7 +76,7 @@
 
 enum word_kind {
 	/* These kinds are not calls; their words have all of WORD_CONTROL. */
-	WORD_END, /* the stream ends; a thread that gets here does not end */
+	WORD_END, /* the stream ends; its thread outlives the trace */
 	WORD_NEXT,
 	WORD_CREATE, /* start the next life of a stream */
 	WORD_EXIT,   /* the thread ends */

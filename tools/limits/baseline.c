@@ -219,9 +219,9 @@ baseline_fit_view(const struct baseline *b, struct stack_view_options *view)
 }
 
 /*
- * Get the value of a run, from an array with a number for each run or from one
- * number for all runs; if 'value' is NULL, the value is 0.  Return false if
- * 'value' has another form.
+ * Store the value of run number 'run' in '*n_ret'.  'value' is an array with a
+ * number for each run, one number for all runs, or NULL, which stands for 0.
+ * Return false if 'value' has another form.
  */
 static bool
 take_value(const json_t *value, unsigned run, unsigned runs, uint64_t *n_ret)

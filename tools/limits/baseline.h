@@ -62,9 +62,9 @@ bool baseline_fit_view(const struct baseline *b,
 bool baseline_put(const struct baseline *b, struct comparison *c);
 
 /*
- * Write the columns of a comparison, all of which are runs of 'program', to
- * 'path', as output_file_write() does.  'program' may be NULL.  On failure
- * print a message and return false.
+ * Write all columns of a comparison to 'path', as output_file_write() does.
+ * Each column must be a run of 'program', which may be NULL.  On failure print
+ * a message and return false.
  */
 bool baseline_write(const char *path, const struct comparison *c,
 		    const char *program, const struct stack_view_options *view);

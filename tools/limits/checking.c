@@ -36,7 +36,10 @@ struct run {
 	struct baseline *baseline; /* NULL: no baseline is read */
 	struct figures last;	   /* figures of the run that was read last */
 	struct comparison comparison;
-	/* Name of the processes that are runs of the baseline; NULL: all. */
+	/*
+	 * Compare only processes of this program with the baseline, or write
+	 * only these to it; NULL: all.
+	 */
 	const char *program;
 	unsigned run_count; /* processes put into the comparison so far */
 };
@@ -93,9 +96,9 @@ find_program(const struct processes *processes, const char **other_ret)
 }
 
 /*
- * A baseline is for runs of one program.  Of the processes of several programs,
- * choose those of the baseline's program.  If this is impossible, print a
- * message and return false.
+ * A baseline is for runs of one program.  If the processes are of several
+ * programs, choose those of the baseline's program.  If this is impossible,
+ * print a message and return false.
  */
 static bool
 choose_runs(struct run *run, const struct processes *processes)

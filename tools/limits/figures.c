@@ -81,8 +81,8 @@ figures_read(struct figures *f, const struct process *process, unsigned scopes,
 	 */
 	watching.no_parent = true;
 	/*
-	 * Always collect the rows of one scope, because the total is computed
-	 * along with the rows.
+	 * Always include one scope, because the total is computed along with
+	 * the rows of a scope.
 	 */
 	scopes |= 1u << LIMIT_PROCESS;
 	for (int i = 0; i < LIMIT_SCOPE_COUNT; i++)

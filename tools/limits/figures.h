@@ -5,7 +5,8 @@
  * The figures of a rotated trace combine those of its segments: the highest
  * peak, the largest allocation, the live blocks at the end of the last segment,
  * and the sums of all other figures.  Blocks that a forked child inherits
- * belong to its parent and do not count.  One thread uses figures.
+ * belong to its parent and do not count.  Only one thread may use a 'struct
+ * figures'.
  */
 #ifndef FIGURES_H
 #define FIGURES_H
@@ -24,7 +25,8 @@ struct figures_place {
 struct figures {
 	const struct process *process;
 	/*
-	 * The rows of each scope of figures_read(), and those of LIMIT_PROCESS.
+	 * The rows of LIMIT_PROCESS, and of each scope in 'scopes' of
+	 * figures_read().
 	 */
 	struct comparison rows[LIMIT_SCOPE_COUNT];
 	uint64_t single;	/* size of the largest allocation */
@@ -51,10 +53,10 @@ uint64_t figures_measure(const struct measured *m, enum limit_measure measure);
 
 /*
  * Find the place with the largest amount of a measure, in the whole process or,
- * with the name of a row, in that row.  For a rotated trace, the place is known
- * only for LIMIT_LIVE; for LIMIT_THREAD and LIMIT_HEAP, it is unknown.  The
- * caller frees the strings by figures_place_free(); all are NULL if nothing is
- * known.
+ * if 'row_name' is not NULL, in that row.  For a rotated trace, the place is
+ * known only for LIMIT_LIVE; for LIMIT_THREAD and LIMIT_HEAP, it is unknown.
+ * The caller frees the strings by figures_place_free(); all are NULL if nothing
+ * is known.
  */
 struct figures_place figures_find_place(const struct figures *f,
 					enum limit_scope scope,

@@ -202,8 +202,9 @@ is_kept(const struct rule *r, uint64_t value)
 }
 
 /*
- * Insert a finding in descending order of the values.  Return false if there is
- * no memory.
+ * Insert a finding into the rule's list, which is in descending order of the
+ * values.  If the list is full, remove its last finding first.  Return false if
+ * there is no memory.
  */
 static bool
 keep(struct rule *r, const struct finding *found)
@@ -223,7 +224,10 @@ keep(struct rule *r, const struct finding *found)
 	return true;
 }
 
-/* Compare a value with a limit.  Return false if there is no memory. */
+/*
+ * Compare a value with a limit, and note the result in the rule.  Return false
+ * if there is no memory.
+ */
 static bool
 judge(const struct judgement *j, struct rule *r, const struct limit *limit,
       const struct figures *f, const char *row, uint64_t value)

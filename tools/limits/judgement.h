@@ -3,8 +3,9 @@
  * judgement.h - compare the figures of processes with limits
  *
  * Add the figures of one process after the other, then call judgement_end().
- * Memory is O(limits + findings); a limit keeps at most FINDINGS_MAX findings.
- * One thread uses a judgement.
+ * All processes together are called the tree.  Memory is O(limits + findings);
+ * a limit keeps at most FINDINGS_MAX findings.  Only one thread may use a
+ * judgement.
  */
 #ifndef JUDGEMENT_H
 #define JUDGEMENT_H
@@ -49,7 +50,10 @@ struct rule {
 	bool has_worst;
 	/* Of the values that do not exceed the limit, the one closest to it. */
 	struct finding worst;
-	/* the largest value that exceeds the rule; if none, that of 'worst' */
+	/*
+	 * the largest value that exceeds the rule; if no value does, the value
+	 * of 'worst'
+	 */
 	struct figure worst_text;
 	/* For a limit of the tree, the process with the largest share. */
 	struct finding share;

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Return "ok", "exceeded", or "unused" if nothing matches the rule. */
+/* Return "exceeded", "ok" or, if nothing matches the rule, "unused". */
 static const char *
 state_of(const struct rule *r)
 {

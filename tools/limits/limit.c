@@ -327,10 +327,10 @@ limits_add_option(struct limits *limits, const char *option,
 }
 
 /*
- * Parse a line "wrapper GLOB" and append the glob.  If the line begins with
- * "wrapper", set '*is_wrong_ret' to true; on failure print a message and return
- * false.  If the line begins with another word, set '*is_wrong_ret' to false
- * and return false.
+ * If the line is "wrapper GLOB", append the glob and return true.  If the line
+ * begins with "wrapper", but is wrong or cannot be appended, print a message,
+ * set '*is_wrong_ret' to true and return false.  If the line begins with
+ * another word, set '*is_wrong_ret' to false and return false.
  */
 static bool
 take_wrapper(struct limits *limits, const char *origin, const char *text,

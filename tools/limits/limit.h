@@ -12,7 +12,7 @@
  * 		  as 1000, 20K or 1M; or a part, such as 12.5%
  *
  * Blanks separate the words.  A GLOB with blanks must be in double quotes,
- * where '\' quotes the next byte. Without a scope, a limit applies to each
+ * where '\' quotes the next byte.  Without a scope, a limit applies to each
  * process.  A '#' at the start of a word begins a comment.  In a file, each
  * limit is on its own line.  A line "wrapper GLOB" of a file is no limit: it
  * names functions that are not sites, such as xmalloc.

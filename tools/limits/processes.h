@@ -10,8 +10,8 @@
 #include <sys/types.h>
 
 /*
- * One image of a process.  The operands and the tree of the list own the
- * strings.
+ * One image of a process (process_tree.h).  The operands, and the tree in
+ * 'struct processes', own the strings.
  */
 struct process {
 	/*

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* No name of a row is longer (COMPARISON_NAME_NBYTES). */
+/* Room for the longest name of a row (COMPARISON_NAME_NBYTES). */
 #define NAME_NBYTES 4096
 
 static bool

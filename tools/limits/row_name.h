@@ -2,8 +2,8 @@
 /*
  * row_name.h - match the name of a row with the glob of a limit
  *
- * A glob matches the whole name as the commands print it, or the part of it
- * that a user would write:
+ * A glob matches the whole name as the commands print it, or one of these parts
+ * of the name, which a user would write:
  *
  * 	site, function	the function with its parameters, its name, and its
  * 			name without template arguments; a site's file, too

@@ -2,9 +2,9 @@
 /*
  * run_list.h - the runs whose traces 'hatf diff' reads
  *
- * Each file is a run, and so is each directory, which must have the traces of
- * one process.  The segments of one rotated trace together are one run, even if
- * the user lists them one by one.
+ * The segments of one rotated trace together are one run, even if the user
+ * lists them one by one.  Any other file is a run of its own.  A directory is a
+ * run, too; it must have the traces of exactly one process.
  */
 #ifndef RUN_LIST_H
 #define RUN_LIST_H

@@ -4,7 +4,8 @@
  *
  * A thread copies the file to a pipe.  At the end of the file the thread waits
  * for more bytes, as long as the process that writes the file is alive.  The
- * reader of the pipe therefore sees one stream that ends after this process.
+ * reader of the pipe therefore sees one stream, whose end comes after the end
+ * of that process.
  */
 #ifndef FOLLOWER_H
 #define FOLLOWER_H

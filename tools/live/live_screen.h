@@ -35,8 +35,8 @@ struct live_page {
 	struct amount live, peak, allocated, allocated_before;
 	uint64_t event_count, lost_count, thread_count;
 	/*
-	 * Time from the first event to the last one so far, and to the peak. 0:
-	 * unknown.
+	 * Time from the first event to the last one so far, and to the peak;
+	 * 0: unknown.
 	 */
 	uint64_t duration_ns, peak_ns;
 	struct live_sites *rows;

@@ -30,7 +30,7 @@ struct live_sites {
 	struct entry_key **keys; /* key of each row */
 	size_t count, cap;
 	void *tree;	    /* keys by name */
-	uint32_t *row_of;   /* row of each stack, by its row in the census */
+	uint32_t *row_of;   /* row of a stack, by the stack's census row */
 	uint32_t *order;    /* scratch memory: stacks in the order of naming */
 	size_t stack_count; /* entries of 'row_of' that are valid */
 	size_t stack_cap;
@@ -165,8 +165,9 @@ is_hidden(const struct hatf_frame *frame)
 }
 
 /*
- * Find the name of the innermost visible frame at an address.  Return false if
- * all frames there are hidden.
+ * Write the name of the innermost visible function at the address of 'frame',
+ * where functions may be inlined into each other.  If all functions there are
+ * hidden, write the name of the outermost one, and return false.
  */
 static bool
 name_frame(struct live_sites *s, const struct live_trace *t,

@@ -17,7 +17,7 @@
 
 struct live_trace;
 
-/* How reading has ended. */
+/* How reading has ended; LIVE_GOES_ON: it has not. */
 enum live_end {
 	LIVE_GOES_ON,
 	LIVE_COMPLETE, /* the trace has its trailer */

@@ -22,7 +22,7 @@ struct breakdown {
 };
 
 /*
- * Convert the whole trace to encoding 'e', which must be one of HATF, and count
+ * Convert the whole trace to encoding 'e', whose format must be HATF, and count
  * the bytes of the HATF stream.  Return HATF_OK, the error of the conversion,
  * or HATF_BAD_METADATA if the counted bytes do not add up to the length of the
  * stream.  '*err' has the details of an error.  Thread-safe; prints nothing.

@@ -12,9 +12,9 @@
 #include "tools/trace/spool.h"
 
 /*
- * The first ENCODING_TIMED_COUNT encodings are those of tables 5 and 6: the
- * columns of the paper in its order, except ASCII/Perl, then HATF (online) and
- * HATF (optimum).
+ * The first ENCODING_TIMED_COUNT encodings are the columns of tables 5 and 6:
+ * the columns of the paper except ASCII/Perl, in the paper's order, then HATF
+ * (online) and HATF (optimum).
  */
 enum encoding {
 	ENCODING_BINARY,
@@ -78,9 +78,9 @@ enum hatf_status encoding_write(const struct spool *trace, enum encoding e,
 				unsigned flags, int fd, struct hatf_error *err);
 
 /*
- * Like encoding_write(), but set '*nbytes_ret' to the length; on an error leave
- * '*nbytes_ret' unchanged.  'fd' must come from spool_memory(); this function
- * releases the memory of 'fd' while it writes.
+ * Like encoding_write(), but also set '*nbytes_ret' to the length of the
+ * output; on an error leave '*nbytes_ret' unchanged.  'fd' must come from
+ * spool_memory(); this function releases the memory of 'fd' while it writes.
  */
 enum hatf_status encoding_measure(const struct spool *trace, enum encoding e,
 				  unsigned flags, int fd, uint64_t *nbytes_ret,

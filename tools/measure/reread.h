@@ -10,7 +10,9 @@
 
 #include "tools/trace/spool.h"
 
-/* Number of threads that inflate ahead, in the reader's second measurement. */
+/*
+ * Number of threads that inflate the file ahead of the reader, for 'jobs_ns'.
+ */
 #define REREAD_JOBS 2
 
 /*

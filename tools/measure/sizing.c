@@ -69,9 +69,10 @@ measure(const struct spool *trace, struct task *t)
 }
 
 /*
- * Measure both lengths of a HATF encoding in one pass, because the placement of
- * metadata takes most of the time.  A thread writes the trace compressed; the
- * reader of that trace counts the bytes before and after inflating.
+ * Measure the plain and the compressed length of a HATF encoding in one pass,
+ * because the placement of metadata takes most of the time.  A thread writes
+ * the trace compressed; the reader of that trace counts the bytes before and
+ * after inflating.
  */
 static void
 measure_both(const struct spool *trace, struct task *t)

@@ -64,10 +64,10 @@ void c_put_template(FILE *f, const struct c_records *all, const char *text,
 void c_put_dtd(FILE *f, const struct generation *g);
 
 /*
- * Return the C name of a member.  This is 'name' itself, unless 'name' is a
- * word of C, C++ or their headers (also one with underscores after it), or
- * could be a macro.  In that case, it is 'name' with one more underscore after
- * it, in 'buf'.
+ * Return the C name of a member: 'name' itself or, if a member cannot have this
+ * name, 'name' and an underscore, in 'buf'.  A member cannot have a name that
+ * could be a macro's, or a word of C, C++ or their headers, even with
+ * underscores after the word.
  */
 const char *c_member(const char *name, char buf[C_NAME_NBYTES]);
 
@@ -95,7 +95,8 @@ void c_record_struct(FILE *f, const struct c_records *all,
 /*
  * Does a record have a field besides its tag, but no repeated fields and no
  * values to check?  The generated code reads such a record by a table with the
- * places of its fields, not by a function.
+ * places of its fields, not by a function.  c_record_offsets() writes this
+ * table; 'type' is the number of the record's type.
  */
 bool c_record_is_simple(const struct schema_record *r);
 void c_record_offsets(FILE *f, const struct c_records *all,

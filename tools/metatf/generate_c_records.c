@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The present position in the code of a record. */
+/* The state while the code for a record is written. */
 struct emitter {
 	FILE *f;
 	const struct c_records *all;
@@ -16,7 +16,7 @@ struct emitter {
 	unsigned loop_count;
 	bool is_put;
 	void **structs; /* a tsearch() tree of the structs' names in use */
-	/* The C expression of each number before this position. */
+	/* The C expression of each number whose code is already written. */
 	char (*of_field)[C_PATH_NBYTES];
 };
 
@@ -414,7 +414,7 @@ static void emit_steps(struct emitter *e, const char *prefix, uint32_t first,
 /*
  * Return how many values one element of an array contains.  An array inside the
  * element counts as one value.  The generated code limits the number of values,
- * and so memory, even if the values take no bytes in the trace.
+ * to limit the memory even if the values take no bytes in the trace.
  */
 static unsigned
 values_of_item(const struct schema_record *r, uint32_t first, uint32_t end)

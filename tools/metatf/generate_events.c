@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The present position in the code of a record. */
+/* The state while the code for a record is written. */
 struct stub {
 	FILE *f;
 	const struct c_records *all;
@@ -82,7 +82,7 @@ put_value(struct stub *s, uint32_t idx, const char *expression)
 static void put_steps(struct stub *s, const char *prefix, uint32_t first,
 		      uint32_t end);
 
-/* Write the code for repeated fields, which the text has in brackets. */
+/* Write the code that adds repeated fields to the text, in brackets. */
 static void
 put_repeat(struct stub *s, const char *array, uint32_t step)
 {

@@ -12,7 +12,10 @@ struct walk {
 	struct out *o;
 	const struct schema_record *type;
 	const struct mtf_value *next;
-	/* The newest value of each field; it may be the count of an array. */
+	/*
+	 * The latest value of each field.  print_repeat() uses it as the length
+	 * of an array.
+	 */
 	const struct mtf_value *of_field[SCHEMA_MAX_FIELDS];
 	bool is_json;
 };

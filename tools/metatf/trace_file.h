@@ -17,9 +17,9 @@ struct trace_file {
 /*
  * Open a trace; "-" is standard input.  Its DTD is the file 'dtd_path'.  If
  * 'dtd_path' is NULL, the DTD is that in the trace or, if the trace contains
- * none, the file that the header names.  The header has an absolute path, a
- * path relative to the directory of the trace, or a URL that begins with
- * "file:".  The function never uses the network.
+ * none, the file that the header names.  The header names this file by an
+ * absolute path, a path relative to the directory of the trace, or a URL that
+ * begins with "file:".  The function never uses the network.
  *
  * On failure print a message and return false.  In either case the caller
  * calls trace_file_close().

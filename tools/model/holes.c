@@ -67,7 +67,7 @@ split(struct holes *h, uint32_t tree, struct hole key, uint32_t *before,
 	update(h, tree);
 }
 
-/* Join two trees; all nodes of 'a' come before those of 'b'. */
+/* Join two trees.  All nodes of 'a' must come before those of 'b'. */
 static uint32_t
 join(struct holes *h, uint32_t a, uint32_t b)
 {
@@ -104,7 +104,7 @@ cut(struct holes *h, uint32_t tree, struct hole hole)
 	return tree;
 }
 
-/* Return an unused node, or 0. */
+/* Return an unused node, or 0 if there is no memory. */
 static uint32_t
 take_node(struct holes *h)
 {

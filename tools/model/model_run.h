@@ -17,8 +17,8 @@ struct model_result {
 };
 
 /*
- * Run the model.  The trace must have been compiled for one thread.  On failure
- * print a message and return false.
+ * Make the calls of a compiled trace with a model.  The trace must have been
+ * compiled for one thread.  On failure print a message and return false.
  */
 bool model_run(struct model_result *result, const struct model *model,
 	       const struct compiled *compiled);

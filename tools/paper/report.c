@@ -408,7 +408,10 @@ print_table6(const struct report *r, const struct page *page,
 
 /* ----------------------------------------------------------------- table 9 */
 
-/* Set part 'p' of a row to the figures of one placement. */
+/*
+ * Set part 'p' of a row to the figures of breakdown 'p', which is for one
+ * placement.
+ */
 static void
 put_breakdown(struct table_row *row, const struct measured *m, size_t p)
 {

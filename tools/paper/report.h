@@ -22,7 +22,7 @@ struct report {
 	struct measured *traces;
 	size_t count;
 	unsigned runs;
-	uint64_t timed_max; /* time at most this many records of a trace */
+	uint64_t timed_max; /* maximum number of records timed per trace */
 };
 
 /* Print all tables.  If memory runs out, print an error and return false. */

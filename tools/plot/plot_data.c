@@ -150,7 +150,7 @@ plot_data_make(struct plot_data *d, const struct census *c)
  */
 struct walk {
 	const struct plot_data *d;
-	uint64_t *rows; /* live bytes of each stack or lane, by its row */
+	uint64_t *rows; /* live bytes of a stack or lane, by its census row */
 	uint64_t *now;	/* live bytes of each group */
 	size_t next;	/* index of the next point of the history */
 };

@@ -53,8 +53,8 @@ struct plot_data {
 };
 
 /*
- * Make the series of a census that has ended.  Return false if there is no
- * memory.
+ * Make the series of bins from a census that has ended.  Return false if there
+ * is no memory.
  */
 bool plot_data_make(struct plot_data *d, const struct census *c);
 

@@ -131,7 +131,10 @@ copy_base(char *buf, size_t *used, const char *from, const char *end)
 	append(buf, used, base, (size_t)(end - base));
 }
 
-/* Remove the folders from the path of the file or of the module. */
+/*
+ * Remove the folders from the path of a module, with which a name may begin,
+ * and from the path of a file, with which it may end.
+ */
 static void
 drop_folders(char *buf)
 {

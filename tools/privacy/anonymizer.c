@@ -23,7 +23,8 @@ struct anonymizer {
 	 * defines
 	 */
 	bool is_known;
-	uint64_t comment_count; /* comments left out, except KEPT_FRAMING */
+	/* comments left out, not counting KEPT_FRAMING (kept_lines.h) */
+	uint64_t comment_count;
 	uint8_t attributes[UINT16_MAX];
 	char name[NAME_NBYTES];
 };
@@ -83,8 +84,8 @@ anonymizer_edit_header(struct anonymizer *a, const struct hatf_reader *reader,
 /* ------------------------------------------------------------------ records */
 
 /*
- * Escape a name in the way of comments, because a name in the file of names
- * must not contain a newline.  Write it to 'a->name', and return its length.
+ * Write a name to 'a->name', escaped as names in comments are, because a name
+ * in the file of names must not contain a newline.  Return the length.
  */
 static size_t
 escape(struct anonymizer *a, const uint8_t *text, size_t nbytes)

@@ -10,8 +10,8 @@
  * figures stay the same.
  *
  * Functions that 'hatf stat' hides in its sites stay hidden: allocation
- * functions keep their names, and those of standard libraries get pseudonyms
- * such as "std::function_3".
+ * functions keep their names, and functions of standard libraries get
+ * pseudonyms such as "std::function_3".
  */
 #ifndef ANONYMIZER_H
 #define ANONYMIZER_H

@@ -205,10 +205,10 @@ static const struct rule stack_note[] = {
 };
 
 /*
- * The rules for each kind of comment.  NULL instead of rules: omit the comment,
- * and do not count it as left out.  The writer makes comments "block", "sum"
- * and "stacks" of its own.  A "dtd" is of no use: it describes values that the
- * comments "event" lose.
+ * The rules for each kind of comment.  If there is NULL instead of rules, omit
+ * the comment, and do not count it as left out.  These are the kinds "block",
+ * "sum" and "stacks", which the writer of the new trace makes itself, and
+ * "dtd", which describes values of "event" that are omitted anyway.
  */
 static const struct {
 	const char *kind;

@@ -21,8 +21,8 @@ struct absence {
 };
 
 /*
- * Start to watch the directory of the traces' absolute template 'text', which
- * must stay valid.
+ * Start to watch the directory of the absolute template 'text', by which traces
+ * are named.  'text' must stay valid.
  */
 void absence_begin(struct absence *a, const char *text);
 

@@ -38,9 +38,10 @@ add_origin(struct collected_trace *trace, uint64_t pid)
 }
 
 /*
- * Add to 'ret' the parents and the ancestors ("PID@START PID@START") that the
- * header names, untraced ones included.  If the parent of the traced process
- * has ended, only the ancestors lead to the command.
+ * Add to 'ret' the processes that the header names as parents and as ancestors
+ * ("PID@START PID@START"), untraced ones included.  If the parent of the traced
+ * process ended before the trace began, the header names another process as
+ * parent, and only the ancestors lead to the command.
  */
 static void
 read_origins(const struct hatf_reader *reader, struct collected_trace *ret)
@@ -131,9 +132,9 @@ is_older(const struct collected_trace *trace, const struct launch *l)
 
 /*
  * Among the files whose paths match a pattern, find the traces, and add them.
- * If 'own', add only those of the command's own process, otherwise only those
- * of other processes.  Skip traces of processes that are older than the
- * command.  Return false if there is no memory.
+ * If 'own' is true, add only traces of the command's own process, otherwise
+ * only traces of other processes.  Skip traces of processes that are older than
+ * the command.  Return false if there is no memory.
  */
 static bool
 collect_glob(struct collection *c, const char *pattern, bool own,

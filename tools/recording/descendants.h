@@ -14,13 +14,14 @@
 #include <stdbool.h>
 
 /*
- * Among the traces of other processes, move those of the command's descendants
- * to the front, in the same order as before, and count them.
+ * Among the traces of processes other than the command, move those of the
+ * command's descendants to the front, in the same order as before, and count
+ * them.
  *
  * A trace belongs to a descendant if a note names the trace.  It also belongs
- * to a descendant if its header names, as the process itself or as an ancestor,
- * the command or a descendant already found.  The rest are traces of unrelated
- * programs, which may write to the same directory at the same time.
+ * to a descendant if its header names the command, or a descendant already
+ * found, as the process itself or as an ancestor.  The rest are traces of
+ * unrelated programs, which may write to the same directory at the same time.
  *
  * Return false, with the collection unchanged, if out of memory.
  */

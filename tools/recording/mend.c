@@ -14,8 +14,9 @@
 #include <sys/wait.h>
 
 /*
- * Write to 'path' where the ring file of the trace is: beside the trace, or in
- * the recorder's directory for ring files.  Return false if there is none.
+ * Write the path of the trace's ring file to 'path'.  The ring file is beside
+ * the trace, or in the recorder's directory for ring files.  Return false if
+ * there is none.
  */
 static bool
 find_rings(const char *trace, char *path, size_t nbytes)
@@ -29,8 +30,8 @@ find_rings(const char *trace, char *path, size_t nbytes)
 		return true;
 	/*
 	 * As root, hatf_rings_find() looks only beside the trace, because the
-	 * names of other directories come from the trace.  Look also in the
-	 * directory that our own environment names.
+	 * names of other directories come from the trace, which is untrusted.
+	 * Look also in the directory that our own environment names.
 	 */
 	if (folder == NULL)
 		return false;

@@ -395,8 +395,8 @@ notebook_read(struct notebook *n, struct collection *c, const struct launch *l)
 /*
  * Write a list of the sorted strings to 'buf', such as "yes (2), head".  Each
  * string is listed once, with its count if it occurs more than once.  If a
- * string has a tab, the part after the tab comes first, and the part before it
- * last.
+ * string has a tab, write the part after the tab, then the count, then the part
+ * before the tab.
  */
 static void
 list(char *const *texts, size_t count, char *buf, size_t cap)

@@ -2,10 +2,11 @@
 /*
  * notebook.h - collect the notes of traced processes
  *
- * Each process of the tree writes a note (hatf/recorder/notes.h) when it begins
- * a trace, or when it cannot be traced.  If a note names a trace that does not
- * exist although its process has ended, conclude that the trace was in memory
- * only, and that the process ended abruptly.  Not thread-safe.
+ * The command and its descendants write notes (hatf/recorder/notes.h): each
+ * process writes one when it begins a trace, or when it cannot be traced.  If a
+ * note names a trace that does not exist although its process has ended,
+ * conclude that the trace was in memory only, and that the process ended
+ * abruptly.  Not thread-safe.
  */
 #ifndef NOTEBOOK_H
 #define NOTEBOOK_H
@@ -34,11 +35,13 @@ struct notebook {
 	/* path of the file of notes; empty: there is none */
 	char path[PATH_MAX];
 	int fd;
-	const char *out; /* only notes with this HATFTRACE_OUT count */
+	const char *out; /* only traces by this template can be lost */
 	/* the user was told that the command itself runs untraced */
 	bool own_is_reported;
 	/*
-	 * Results of notebook_read(), sorted.  The notebook owns the strings.
+	 * Results of notebook_read(), sorted: "EXE" for each lost trace, and
+	 * "WHY TAB EXE" for each untraced process, as in their notes.  The
+	 * notebook owns the strings.
 	 */
 	char **lost, **untraced;
 	size_t lost_count, untraced_count;
@@ -57,8 +60,8 @@ struct notebook {
 
 /*
  * Create the file of notes, and set the environment variable that tells traced
- * processes its path.  Only notes about traces by the absolute template 'out'
- * will count.  If this fails, continue without notes.
+ * processes its path.  Only traces by the absolute template 'out' can count as
+ * lost.  If this fails, continue without notes.
  */
 void notebook_begin(struct notebook *n, const char *out);
 

@@ -2,8 +2,8 @@
 /*
  * summary.h - the report of 'hatf record' about the traces
  *
- * The report covers existing traces only.  A process that left neither a trace
- * nor a note (notebook.h) is unknown.
+ * The report covers existing traces only.  'hatf record' does not know about a
+ * process that left neither a trace nor a note (notebook.h).
  */
 #ifndef SUMMARY_H
 #define SUMMARY_H
@@ -19,15 +19,15 @@
 void summary_describe_others(const struct collection *c, char *buf, size_t cap);
 
 /*
- * Print the line about the last trace of the command's own process, which must
- * have at least one, and a line for each earlier trace that is incomplete.
- * Return false if one of these traces is incomplete.
+ * Print the line about the last trace of the command's own process, and a line
+ * for each earlier trace of this process that is incomplete.  The process must
+ * have at least one trace.  Return false if any of these traces is incomplete.
  */
 bool summary_report_own(const struct collection *c);
 
 /*
- * Print which traces of child processes are incomplete.  Return true if there
- * are none.
+ * Print a line for each incomplete trace of a child process.  Return true if
+ * all traces of child processes are complete.
  */
 bool summary_check_children(const struct collection *c);
 

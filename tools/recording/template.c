@@ -74,7 +74,7 @@ template_absolute(const char *text)
 }
 
 /*
- * Copy the path of the template up to the last slash before the first
+ * Copy the path of the template to 'dir', up to the last slash before the first
  * conversion.  The rest of the path may differ from process to process.
  */
 static void
@@ -155,8 +155,8 @@ try_directory(const char *dir)
 }
 
 /*
- * If the template has no conversions and something other than a regular file
- * has its path, print an error message and return false.
+ * If the template has no conversions, and its path is that of an existing file
+ * that is not regular, print an error message and return false.
  */
 static bool
 check_existing(const char *text)

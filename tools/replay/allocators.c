@@ -156,7 +156,11 @@ check_path(const struct allocator *a)
 	return false;
 }
 
-/* Find the library that the first 'length' bytes of the label name. */
+/*
+ * The first 'length' bytes of a->label are the name of an allocator or the path
+ * of a library.  Find the library, and store its path in a->library.  On
+ * failure print a message and return false.
+ */
 static bool
 find_allocator(struct allocator *a, size_t length)
 {

@@ -10,7 +10,7 @@
 
 struct allocator {
 	const char *label;	 /* as the user wrote it; borrowed */
-	const char *environment; /* "VAR=VALUE ..." (end of 'label') or "" */
+	const char *environment; /* end of 'label': "VAR=VALUE ...", or "" */
 	char library[PATH_MAX];	 /* library to preload; "": libc's allocator */
 	bool is_path;		 /* the user gave the path of the library */
 };

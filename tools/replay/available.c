@@ -14,8 +14,9 @@ struct group_files {
 	const char *limits[2];
 	const char *usage;
 	/*
-	 * How lines of memory.stat begin.  These lines state the memory that
-	 * the system takes away from the group before it enforces the limit.
+	 * How those lines of memory.stat begin that count reclaimable memory.
+	 * The system takes this memory away from the group before it enforces
+	 * the limit.
 	 */
 	const char *reclaimable[3];
 };
@@ -55,8 +56,8 @@ open_file(const char *root, const char *folder, const char *name)
 
 /*
  * Return the number after 'key' in the first line that begins with 'key'.
- * Return UINT64_MAX if there is no such file or line, or if it has no number,
- * as in "max".
+ * Return UINT64_MAX if there is no such file or line, or if no number follows
+ * 'key', as in "max".
  */
 static uint64_t
 read_number(const char *root, const char *folder, const char *name,
@@ -137,7 +138,10 @@ has_word(const char *list, const char *word)
 	}
 }
 
-/* Replace the octal numbers that stand for blanks and the like. */
+/*
+ * Replace each escape such as "\040" by the character that it stands for, here
+ * a blank.
+ */
 static void
 unescape(char *text)
 {
@@ -222,8 +226,9 @@ try_mount(const struct group_files *files, const char *line, const char *path,
 }
 
 /*
- * Find the folder of a group; if no mount shows the group, find the last mount
- * point of groups with these files.  Return false if there is none.
+ * Find the folder of a group.  If no mount shows the group, find the last mount
+ * point of groups with these files instead.  Return false if there is no mount
+ * of groups with these files.
  */
 static bool
 find_place(const struct group_files *files, const char *root, const char *path,
@@ -269,8 +274,10 @@ lower(struct available *found, const struct group_files *files,
 }
 
 /*
- * Lower '*found' for a line of /proc/self/cgroup: a number, the controllers of
- * version 1 or none for version 2, and the path of the group.
+ * 'line' is a line of /proc/self/cgroup, which names a group of this process: a
+ * number, the controllers of version 1 or none for version 2, and the path of
+ * the group.  If this group or one of its ancestors leaves less than '*found',
+ * lower '*found'.
  */
 static void
 lower_by_line(struct available *found, const char *root, char *line)

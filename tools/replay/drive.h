@@ -11,10 +11,11 @@
 #define DRIVE_FAULT_NBYTES 512
 
 /*
- * Run once with the settings in '*run', and store the result there; strings end
- * in '\0'.  'a' is NULL for the null allocator.  A run that makes no progress
- * for 'limit_ms' fails, unless 'limit_ms' is 0.  On failure write the reason to
- * 'fault', of DRIVE_FAULT_NBYTES bytes, and return false.
+ * Run the driver once with the settings in '*run', and store the result in
+ * '*run'.  All strings of the result end in '\0'.  'a' is NULL for the null
+ * allocator.  A run that makes no progress for 'limit_ms' fails, unless
+ * 'limit_ms' is 0.  On failure write the reason to 'fault', of
+ * DRIVE_FAULT_NBYTES bytes, and return false.
  */
 bool drive_once(const struct allocator *a, const struct compiled *compiled,
 		uint64_t limit_ms, struct driver_run *run, char *fault);

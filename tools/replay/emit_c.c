@@ -24,8 +24,10 @@ struct emitter {
 	const struct compiled *compiled;
 	uint32_t stream, life;
 	/*
-	 * The number of parts of this life so far, and the number of words in
-	 * the last part.
+	 * A part is a function of the C program, made from some words of the
+	 * current life of the stream (replay_words.h).  'part' is the number of
+	 * parts of this life so far, 'statement_count' the number of words in
+	 * the last one.
 	 */
 	unsigned part, statement_count;
 	struct word_reader reader;
@@ -127,7 +129,7 @@ print_prologue(struct emitter *e, const char *trace)
 			c->slot_count + 1);
 	/*
 	 * No thread creates the initial thread, so created[0] has no threads to
-	 * count.  Use it to wait for the start of a window.
+	 * count.  Use created[0] to wait for the start of a window.
 	 */
 	if (is_threaded(e))
 		fprintf(e->file,

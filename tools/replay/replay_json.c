@@ -51,7 +51,10 @@ samples_json(const struct replay_column *column, unsigned count, size_t offset)
 	return values;
 }
 
-/* Return the live bytes and the number of calls of each sample. */
+/*
+ * Return, for each sample, the number of calls before the sample, and the live
+ * bytes.
+ */
 static json_t *
 history_json(const struct replay_runs *runs)
 {

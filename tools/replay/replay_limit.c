@@ -22,8 +22,8 @@ skip_blanks(const char **p)
 enum flaw {
 	FLAW_NONE,
 	FLAW_SYNTAX,
-	FLAW_MEASURE,	/* there is no measure at 'p' */
-	FLAW_ALLOCATOR, /* there is no allocator at 'p' */
+	FLAW_MEASURE,	/* no known measure where one must be */
+	FLAW_ALLOCATOR, /* no known allocator where one must be */
 	FLAW_UNIT,	/* a time has no unit */
 };
 
@@ -66,7 +66,10 @@ take_measure(const char **p, enum replay_measure *measure_ret)
 	return false;
 }
 
-/* Parse a unit that suits the measure.  Return false if there is none. */
+/*
+ * Parse a unit that suits the measure, and multiply the amount by the unit.
+ * Return false if there is no such unit.
+ */
 static bool
 take_unit(const char **p, struct replay_limit *term)
 {
@@ -256,8 +259,8 @@ exceeds(const struct replay_limit *term, const struct replay_runs *runs,
 }
 
 /*
- * Did an allocator fail, so that it has no figures?  'idx' may be REPLAY_ANY;
- * the result is then false.
+ * Did an allocator fail?  If it did, it has no figures.  If 'idx' is
+ * REPLAY_ANY, return false.
  */
 static bool
 has_failed(const struct replay_runs *runs, unsigned idx)

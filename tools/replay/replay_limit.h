@@ -8,10 +8,10 @@
  * - BOUND = NUMBER [UNIT]: an amount; a time other than 0 needs a unit;
  * - UNIT = "K" | "M" | "G" | "ns" | "us" | "ms" | "s".
  *
- * NAME is an allocator as the user wrote it, MEASURE one of
- * replay_measure_words.  Without NAME, the limit applies to every allocator
- * except the one in BOUND.  An allocator exceeds a bound if each of its runs
- * exceeds the bound.  The value of the allocator in BOUND is its median.
+ * NAME is the label of an allocator (allocators.h), MEASURE one of
+ * replay_measure_words.  A TERM without NAME applies to every allocator except
+ * the one in BOUND.  An allocator exceeds a bound if each of its runs exceeds
+ * the bound.  For the allocator in BOUND, the value is the median of its runs.
  */
 #ifndef REPLAY_LIMIT_H
 #define REPLAY_LIMIT_H

@@ -15,8 +15,8 @@ struct replay_view {
 	const struct replay_runs *runs;
 	bool markdown; /* print Markdown */
 	/*
-	 * Calls wait for their time, so the time of a run says nothing about
-	 * its allocator.
+	 * Each call waited for its time in the trace, so the time of a run says
+	 * nothing about the allocator.
 	 */
 	bool is_real_time;
 	/*

@@ -40,8 +40,8 @@ bool verdict_is_equal(const struct replay_runs *runs, enum replay_measure m,
 		      unsigned best, unsigned idx);
 
 /*
- * Return the median of a column divided by that of the first column; NAN if the
- * latter is 0.
+ * Return the median of a column divided by the median of the first column; NAN
+ * if the median of the first column is 0.
  */
 double verdict_ratio(const struct replay_runs *runs, enum replay_measure m,
 		     unsigned idx);

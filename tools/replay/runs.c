@@ -46,8 +46,9 @@ label_of(const struct allocator *a)
 /* ------------------------------------------------------------------ one run */
 
 /*
- * Run the allocator of a column once, unless it has failed before.  If it
- * fails, print a message and store the reason in the column.
+ * Run the allocator of a column once, unless it has failed before.  If the run
+ * fails, print a message and store the reason in the column.  Return true if
+ * there was a run that succeeded.
  */
 static bool
 run_once(struct replay_column *column, const struct replay_runs *runs,
@@ -121,9 +122,9 @@ add_run(struct replay_column *column, const struct replay_runs *runs,
 }
 
 /*
- * If the user named a library by its path, make one run of it without measures,
- * to find out whether it gives memory to two blocks at once.  Without this
- * check, such a library would look very good.
+ * If the user named the library of the allocator by its path, make one run
+ * without measures, to find out whether the library gives the same memory to
+ * two blocks at once.  Without this check, such a library would look very good.
  */
 static void
 check_library(struct replay_column *column, const struct replay_runs *runs,

@@ -3,8 +3,8 @@
  * runs.h - replay a compiled trace repeatedly with several allocators
  *
  * Each run is a process of its own.  A round runs the null allocator and then
- * each allocator once, so that a change of the machine's speed affects all of
- * them.
+ * each allocator once, so that a change of the machine's speed affects all
+ * allocators alike.
  */
 #ifndef RUNS_H
 #define RUNS_H

@@ -28,7 +28,7 @@ standstill_close(struct standstill *s)
 
 /* -------------------------------------------------------------- which call? */
 
-/* Which call of which thread a lane is in. */
+/* Which call of which thread a lane (lanes.h) is in. */
 struct position {
 	uint64_t thread;
 	bool is_before; /* before the window */
@@ -144,7 +144,7 @@ describe_call(const struct standstill *s, uint32_t stream, uint64_t limit_ms,
 
 /* ------------------------------------------------------ what has changed? */
 
-/* Update a lane from its place, 'ms' after the last look. */
+/* Update a lane from its place (lane_place.h), 'ms' after the last look. */
 static void
 look_at(struct standstill_lane *lane, const struct lane_place *place,
 	uint64_t ms)
@@ -208,8 +208,9 @@ find_stuck(const struct standstill *s, uint64_t limit_ms)
 }
 
 /*
- * Has no thread moved for 'limit_ms', and does none pause?  Then, if
- * find_stuck() finds no lane, all threads wait for one another.
+ * Have all threads stayed where they are for 'limit_ms', and is none in a
+ * pause?  If so, and if find_stuck() finds no lane, all threads wait for one
+ * another.
  */
 static bool
 all_wait(const struct standstill *s, uint64_t limit_ms)

@@ -6,7 +6,10 @@
 #include "tools/compile/compile.h"
 #include "tools/driver/driver.h"
 
-/* Where a thread was seen, and for how long. */
+/*
+ * Where the thread of a lane was at the last look, and for how long it has been
+ * there.
+ */
 struct standstill_lane {
 	const char *next;
 	uint32_t chunk_count, state, detail;

@@ -101,8 +101,8 @@ state_of(pid_t pid)
 }
 
 /*
- * Wait for a signal or for the next look.  Return how long the wait took, in
- * ms.
+ * Wait for a signal, but at most until the next look.  Handle a signal other
+ * than SIGCHLD.  Return how long the wait took, in ms.
  */
 static uint64_t
 doze(const struct watch *w)
@@ -150,7 +150,10 @@ has_ended(struct watch *w, int *status_ret)
 static bool
 is_stopped_for_long(struct watch *w, uint64_t ms, char *text, size_t cap)
 {
-	/* The next call of has_ended() finds out which signal it was. */
+	/*
+	 * If 'stop_signal' is 0, the next call of has_ended() finds out the
+	 * signal.
+	 */
 	if (w->stop_signal == 0)
 		return false;
 	w->stopped_ms += ms;

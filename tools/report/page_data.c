@@ -192,8 +192,8 @@ write_marks(struct data *d, struct out *o)
 typedef const struct amount histogram[CLASS_COUNT][CLASS_COUNT];
 
 /*
- * Return the number of size classes up to the largest one in use. count_lives()
- * does the same for lifetime classes.
+ * Return the number of size classes up to the largest one in use.
+ * count_lives() does the same for lifetime classes.
  */
 static unsigned
 count_sizes(const struct census *c)

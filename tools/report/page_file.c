@@ -18,8 +18,9 @@
 
 /*
  * page_file_add() writes the page to memory, and page_file_end() copies it to
- * the file.  Only a page for standard output goes there directly.  If the copy
- * fails, as on a full disk, an old page stays, and a new file is removed.
+ * the file.  But if the output is standard output, page_file_add() writes the
+ * page directly.  If the copy fails, as on a full disk, an old page stays, and
+ * a new file is removed.
  */
 struct page_file {
 	const char *path;

@@ -3,8 +3,8 @@
  * page_file.h - write the page of a report to a file
  *
  * The program contains the page (page_bytes.h), with a place for the data
- * block.  Write the part before that place, then the data of each trace, then
- * the rest.
+ * block.  The file consists of the part before that place, the data of each
+ * trace, and the rest of the page.
  */
 #ifndef PAGE_FILE_H
 #define PAGE_FILE_H

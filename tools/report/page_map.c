@@ -101,7 +101,10 @@ find_chunk(struct page_map *m, uint64_t address)
 	return m->no_memory ? 0 : row;
 }
 
-/* Return how many of the next 'left' bytes at 'address' are in its chunk. */
+/*
+ * Return how many of the 'left' bytes from 'address' on are in the chunk that
+ * contains 'address'.
+ */
 static uint64_t
 take_part(const struct page_map *m, uint64_t address, uint64_t left)
 {
@@ -227,8 +230,9 @@ compare_places(const void *a, const void *b)
 }
 
 /*
- * Return the number of rows of a region: from place 'i' to the next gap, in
- * rows of 2^shift chunks.  Set '*end_ret' to the first place after the gap.
+ * A region begins at place 'i' and ends at the next gap.  Return its number of
+ * rows, each of 2^shift chunks.  Set '*end_ret' to the first place after the
+ * gap.
  */
 static uint64_t
 region_rows(const struct place *places, uint32_t count, uint32_t i,

@@ -8,7 +8,8 @@
 
 /*
  * Write the arrays of the measures (peakBytes and so on) of 'count' accounts,
- * one element per account.  They must not be the first members of an object.
+ * one element per account.  The arrays must not be the first members of an
+ * object.
  */
 void page_put_measures(struct out *o, const struct census *c,
 		       const struct account *(*get)(const void *ctx,

@@ -62,8 +62,8 @@ is_mark(const struct hatf_event *e)
 }
 
 /*
- * Return the value of a key in a comment; 'key' is "\nkey=".  NULL if there is
- * none.
+ * Return the value of a key in a comment; 'key' is "\nkey=".  Return NULL if
+ * the comment does not contain the key.
  */
 static const char *
 find_value(const struct hatf_event *e, const char *key, size_t *nbytes_ret)

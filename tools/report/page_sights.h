@@ -4,7 +4,7 @@
  * and addresses
  *
  * Collects the births and ends of threads, the marks of the program, and the
- * address map (page_map.h). page_sights_see() gets each event after the census
+ * address map (page_map.h).  page_sights_see() gets each event after the census
  * has counted it.
  *
  * Memory is O(threads), and bounded for all else.
@@ -18,7 +18,7 @@
 /* Maximum number of marks that a page shows; further marks are only counted. */
 #define PAGE_MARKS_MAX 500
 
-/* The time is unknown. */
+/* Stands for an unknown time. */
 #define PAGE_NEVER UINT64_MAX
 
 /* The life of a thread, in axis units. */
@@ -45,7 +45,10 @@ struct page_sights {
 	bool no_memory;
 };
 
-/* A function for struct gather_options.  'ctx' is a struct page_sights. */
+/*
+ * The function 'watch' for a struct gather_options, with a struct page_sights
+ * as 'ctx'.
+ */
 void page_sights_see(void *ctx, const struct census *c,
 		     const struct hatf_event *events, size_t n);
 

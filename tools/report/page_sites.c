@@ -12,8 +12,8 @@
 
 /*
  * Maximum number of stacks that get their own site.  The changes of their live
- * bytes, and the nodes of their paths, are limited as well.  Together they take
- * at most 3 MB.
+ * bytes, and the nodes of their paths, are limited as well.  The sites, the
+ * changes and the nodes together take at most 3 MB.
  */
 #define SITES_MAX   2000
 #define CHANGES_OUT 80000
@@ -26,8 +26,8 @@
 #define SMALL_MAX 600
 
 /*
- * The stacks of a shared site have a caller in common.  It is at most the frame
- * of this number, if the outermost frame has number 1.
+ * The stacks of a shared site have a caller in common.  This caller is one of
+ * the SMALL_DEPTH outermost frames.
  */
 #define SMALL_DEPTH 4
 
@@ -181,8 +181,8 @@ add_stack(struct page_sites *s, struct site_names *names,
 
 /*
  * In a stack, find the innermost frame that has a node.  From this node, go
- * outwards until at most SMALL_DEPTH frames are left to main(), and return the
- * node reached.  Return 0 if no frame has a node.
+ * outwards until the path from the root to the node has at most SMALL_DEPTH
+ * frames, and return the node reached.  Return 0 if no frame has a node.
  */
 static uint32_t
 caller_of(const struct page_tree *tree, uint64_t id)
@@ -209,7 +209,7 @@ struct small {
 	struct id_rows keys;
 	struct page_rows sites; /* the site of each key, by its row in 'keys' */
 	uint32_t name;		/* the frame "(other paths)" */
-	uint32_t rest;		/* the site of all other stacks, or PAGE_NONE */
+	uint32_t rest;		/* the site "(small sites)", or PAGE_NONE */
 };
 
 /*
@@ -243,8 +243,9 @@ share_site(struct page_sites *s, struct page_tree *tree, struct small *small,
 }
 
 /*
- * Assign shared sites to the stacks from 'first' on: one site for each pair of
- * a caller near main() and a frame that names a site.
+ * Assign shared sites to the stacks of 'ranks' from index 'first' on: one site
+ * for each pair of a caller near main() and a frame that names a site.  The
+ * rows below STACK_FIRST get sites of their own.
  */
 static void
 add_small(struct page_sites *s, struct site_names *names,

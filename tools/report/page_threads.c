@@ -31,8 +31,8 @@ compare_shares(const void *a, const void *b)
 }
 
 /*
- * Give each thread a row of its own.  If there are too many threads, do so only
- * for those that allocated most; all others share the last row.
+ * Give each thread a row of its own.  If there are too many threads, only those
+ * that allocated most get rows of their own; all others share the last row.
  */
 static bool
 choose_threads(struct page_threads *t)
@@ -140,7 +140,10 @@ write_names(const struct page_threads *t, struct page_tree *tree, struct out *o)
 	end_column(o, "name", t->count);
 }
 
-/* Write the start, or the end, of each thread as a member of the object. */
+/*
+ * Write the member "start" or, if 'is_end', the member "end": the times at
+ * which the threads began or ended.
+ */
 static void
 write_lives(const struct page_threads *t, const struct page_sights *sights,
 	    struct out *o, bool is_end)
@@ -191,7 +194,7 @@ thread_account(const void *ctx, uint32_t row)
 
 /* ------------------------------------------------------------------- lanes */
 
-/* Accounts by row of the page's threads and by size class. */
+/* The accounts of each row of the page's threads and each size class. */
 struct lanes {
 	/* account at [thread * CLASS_COUNT + size class] */
 	struct account *sums;

@@ -28,17 +28,17 @@ struct page_tree {
 	struct site_names *names;	  /* owned by the caller */
 	char **texts;
 	uint32_t text_count, text_cap;
-	uint32_t *slots; /* hash table of the texts: row plus 1 */
+	uint32_t *slots; /* hash table of the texts: row plus 1; 0: free */
 	size_t slot_count;
 	struct seeded_hash hash;
 	/* What is known about each frame, by the row of the frame. */
 	struct page_rows function, module, file, line;
 	struct id_rows frame_ids;
-	/* row of each frame, by its row in frame_ids */
+	/* row of each frame, by the row of the frame's id in frame_ids */
 	struct page_rows frame_of_id;
 	struct page_rows parent, frame; /* by the row of a node */
 	struct id_rows stack_ids;
-	/* node of each stack, by its row in stack_ids */
+	/* node of each stack, by the row of the stack's id in stack_ids */
 	struct page_rows node_of_id;
 	bool no_memory;
 };

@@ -18,8 +18,9 @@ struct age {
 };
 
 /*
- * Ages of the blocks of a group.  'median' is over blocks; if there are two
- * blocks in the middle, the age of the older one.
+ * Ages of the blocks of a group.  'median' is the age of the block in the
+ * middle; if there are two blocks in the middle, it is the age of the older
+ * one.
  */
 struct ages {
 	struct age oldest, newest, median;

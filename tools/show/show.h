@@ -24,9 +24,10 @@ void show_heading(struct out *o, const char *text);
 void show_warning(struct out *o, const char *text);
 
 /*
- * Cut the middle out of a name that is longer than 'fits' bytes ('fits' is at
- * least 20): keep its first '*head_ret' bytes, and those from '*tail_ret' on.
- * Return false if the name fits.
+ * Find out how to cut the middle out of a name that is longer than 'fits'
+ * bytes, which must be at least 20.  Store in '*head_ret' the number of bytes
+ * to keep at the beginning of the name, and in '*tail_ret' the offset of the
+ * bytes to keep at the end.  Return false if the name fits.
  */
 bool show_cut(const char *name, size_t fits, size_t *head_ret,
 	      size_t *tail_ret);
@@ -53,7 +54,10 @@ struct figure show_part(uint64_t part, uint64_t whole);
  */
 struct figure show_moment(const struct census *c, const struct moment *m);
 
-/* Format a distance between two moments on the census's axis (trends.h). */
+/*
+ * Format a distance between two moments on the census's axis ('axis_start' in
+ * census.h).
+ */
 struct figure show_distance(const struct census *c, uint64_t distance);
 
 /* Format an age: "1.3 s", or "1 200 events" if the trace has no times. */
@@ -73,8 +77,8 @@ json_t *show_json_ns(const struct census *c, uint64_t units);
 
 /*
  * The health of a trace: the reasons why its figures may be wrong or
- * incomplete. show_health() prints a line that says whether the trace is
- * complete, and a line for each other reason. show_json_health() returns an
+ * incomplete.  show_health() prints a line that says whether the trace is
+ * complete, and a line for each other reason.  show_json_health() returns an
  * object.
  */
 void show_health(struct out *o, const struct gathering *g);

@@ -2,8 +2,8 @@
 /*
  * show_waste.h - show the waste of blocks in other allocators
  *
- * An allocator rounds up the size of a block, and glibc adds a header; the
- * bytes that this adds are the waste of the block.  The census sums up the
+ * An allocator rounds up the size of a block, and glibc adds a header.  The
+ * bytes added in this way are the waste of the block.  The census sums up the
  * waste after a call of census_count_waste().
  */
 #ifndef SHOW_WASTE_H

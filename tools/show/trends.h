@@ -4,9 +4,11 @@
  *
  * The trace, or the part of it that --from and --to select, is divided into
  * TREND_COUNT equal parts of its time, or of its events if it has no times.  A
- * trend is the live bytes of a group at the end of each part.  The last end is
- * exact.  The other ends are accurate to 1/64 of the trace.  They are less
- * accurate if the live bytes of many groups change (CHANGES_MAX in history.h).
+ * trend is the live bytes of a group at the end of each part.  The live bytes
+ * at the end of the last part are exact.  The live bytes of any other part are
+ * those at a moment that precedes the end of the part by at most 1/64 of the
+ * trace, or by more if the live bytes of many groups change (CHANGES_MAX in
+ * history.h).
  */
 #ifndef TRENDS_H
 #define TRENDS_H

@@ -163,7 +163,10 @@ is_site_chosen(const struct block_filter *f, uint32_t site)
 	return o->not_site.count == 0 || !matches_site(&o->not_site, &frame);
 }
 
-/* Make room for the result of matching a site; false if there is no memory. */
+/*
+ * Make room in 'judged' for the judgement on a site.  Return false if there is
+ * no memory.
+ */
 static bool
 make_judgement_room(struct block_filter *f, uint32_t site)
 {
@@ -351,8 +354,8 @@ end_block(struct block_filter *f, uint64_t heap, uint64_t address)
 }
 
 /*
- * Return whether the record is the alloc or the free that belongs to the last
- * realloc.  If so, do not expect a second record with this tag.
+ * Is the record the alloc or the free that belongs to the last realloc?  If so,
+ * note that this alloc or free is no longer to come.
  */
 static bool
 is_announced(struct block_filter *f, const struct hatf_record *rec)

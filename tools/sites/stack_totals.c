@@ -13,7 +13,8 @@ struct stack_counter {
 	struct stack_view *view;
 	struct stack_totals totals;
 	struct id_rows ids;
-	uint64_t *depths; /* number of frames of each stack, by its row */
+	/* number of frames of each stack, by its row in 'ids' */
+	uint64_t *depths;
 	size_t depth_cap;
 };
 

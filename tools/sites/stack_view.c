@@ -146,8 +146,9 @@ is_hidden(const struct stack_view *v, uint64_t frame_id)
 
 /*
  * Set 'found->top' to the stack without its hidden innermost frames, or to 0 if
- * all frames are hidden.  The search ends at the first caller that is known.
- * Return the number of hidden frames that the search has visited.
+ * all frames are hidden.  Go outwards up to the first visible frame, or up to a
+ * caller for which 'top' is already known.  Return the number of hidden frames
+ * on the way.
  */
 static uint64_t
 find_top(const struct stack_view *v, uint64_t id, struct known_stack *found)

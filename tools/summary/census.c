@@ -206,8 +206,9 @@ reaches(const struct census *s, const struct hatf_event *e,
 }
 
 /*
- * At the first event of the trace, set the start of the axis and the times of
- * all moments to the event's time.
+ * At the first event of the trace, set the start of the axis, and set the times
+ * of all moments to the event's time.  If the trace has no times, the axis
+ * starts at 0.
  */
 static void
 begin_axis(struct census *s, const struct hatf_event *e)
@@ -219,8 +220,9 @@ begin_axis(struct census *s, const struct hatf_event *e)
 }
 
 /*
- * After an event, update the span and the largest number of live blocks.  If
- * more is live than at the last peak, this is the new peak.
+ * After an event, update the current span of the history and the largest number
+ * of live blocks.  If more is live than at the last peak, the moment after this
+ * event is the new peak.
  */
 static inline void
 note_peak(struct census *s, const struct hatf_event *e)
@@ -307,8 +309,9 @@ take_event(struct census *s, const struct hatf_event *e)
 #define PREFETCH_AHEAD 16
 
 /*
- * Prefetch the row that the event will need.  Without the attribute, gcc
- * assumes that this function has no effects, and omits its calls.
+ * Prefetch the row that the event will need.  Without the attribute
+ * 'always_inline', gcc assumes that this function has no effects, and omits the
+ * calls of this function.
  */
 static inline __attribute__((always_inline)) void
 prefetch(const struct census *s, const struct hatf_event *e)
@@ -369,9 +372,10 @@ note_class(void *ctx, const struct hatf_live *live)
 }
 
 /*
- * Make the rows of the inherited blocks' size classes.  The order in which the
- * event stage returns the blocks differs from process to process; the order of
- * the rows must not.
+ * Make the rows of the inherited blocks' size classes.  The event stage returns
+ * the blocks in an order that differs from process to process.  The order of
+ * the rows must not depend on that order, so make the rows in the order of the
+ * classes.
  */
 static void
 add_inherited_lanes(struct census *s, const struct hatf_events *events)

@@ -73,7 +73,7 @@ census_class_end(unsigned c)
 struct census_thread {
 	uint64_t id;
 	char *name; /* the newest name; untrusted; NULL: none */
-	/* object of the block that the thread's last call made; 0: none */
+	/* object of the block that the thread's last call returned; 0: none */
 	uint64_t last_object;
 	/* blocks of the thread that were live when it ended */
 	struct amount outlived;
@@ -103,7 +103,7 @@ struct moment {
  * and of the history.  All zeros: count the whole trace.
  */
 struct census_window {
-	/* the events to count; settled by trace_window_settle() */
+	/* the events to count; the caller has called trace_window_settle() */
 	struct trace_window range;
 	/* Settings of the peak and of the history: */
 	bool peak_is_count;

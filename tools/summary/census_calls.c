@@ -84,9 +84,9 @@ account_begin(struct account *t, uint64_t epoch, uint64_t size, bool is_event)
 }
 
 /*
- * Store a block with this number.  If the trace lacks the end of the block that
- * had the number before, end the old block now.  Return false if there is no
- * memory.
+ * Store a block with this number.  If another block still has this number, the
+ * trace lacks the end of that block, so end it now.  Return false if there is
+ * no memory.
  */
 static inline bool
 store_block(struct census *s, struct live_block block, uint32_t number,
@@ -267,8 +267,9 @@ census_on_alloc(struct census *s, const struct hatf_event *e)
 }
 
 /*
- * Remove from the table the block that a free or realloc ends.  If the table
- * does not contain the block, count an unknown free and return false.
+ * Remove from s->live[heap] the block that a free or realloc ends, and store it
+ * in '*block_ret'.  If s->live[heap] does not contain the block, count an
+ * unknown free and return false.
  */
 static inline bool
 take_block(struct census *s, const struct hatf_event *e, uint32_t heap,
@@ -286,7 +287,10 @@ take_block(struct census *s, const struct hatf_event *e, uint32_t heap,
 	return true;
 }
 
-/* Count the end of a block, which 'thread' has freed or reallocated. */
+/*
+ * Count the end of a block that 'thread' has freed or reallocated.  'is_final'
+ * is false if a realloc continues the lifetime of the block's object.
+ */
 static inline void
 end_block(struct census *s, const struct hatf_event *e,
 	  const struct live_block *block, uint32_t heap, uint32_t thread,

@@ -127,7 +127,10 @@ census_add_heap(struct census *s, uint64_t id)
 		return 0;
 	}
 	s->heap_ids[row] = id;
-	/* Until now the first heap had no account of its own. */
+	/*
+	 * Until now, the first heap had no account of its own, because its
+	 * account was equal to 'total'.
+	 */
 	if (row == 1)
 		s->by_heap.rows[0] = s->total;
 	return row;

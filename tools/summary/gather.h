@@ -16,9 +16,9 @@ struct gather_options {
 	bool waste;
 	bool no_parent; /* do not read the trace of a forked child's parent */
 	/*
-	 * gather_open() calls this function with each batch of events, after
-	 * the census has counted the batch up to the end of the window.  May be
-	 * NULL.
+	 * NULL, or a function that gather_open() calls with each batch of
+	 * events, after the census has counted the batch up to the end of the
+	 * window.
 	 */
 	void (*watch)(void *ctx, const struct census *census,
 		      const struct hatf_event *events, size_t n);

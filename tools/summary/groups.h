@@ -30,8 +30,8 @@ struct group {
 	char *name; /* escaped */
 	struct account sum;
 	/*
-	 * id of the first stack, or of the thread or heap, or the size class; 0
-	 * for a pair of a thread and a size class
+	 * id of the group's first stack, id of its thread or heap, or its size
+	 * class; 0 if the group is a pair of a thread and a size class
 	 */
 	uint64_t number;
 	uint32_t stack_count; /* number of its stacks, lanes or heaps */
@@ -40,7 +40,10 @@ struct group {
 struct groups {
 	const struct census *census;
 	enum group_by by;
-	/* each group is a set of stacks; if false, a set of lanes or heaps */
+	/*
+	 * each group is a set of stacks; if false, a set of lanes (census.h) or
+	 * of heaps
+	 */
 	bool of_stacks;
 	struct group *rows;
 	uint32_t count, cap;

@@ -96,7 +96,7 @@ history_mark(struct history *t, uint32_t row)
 bool history_reach(struct history *t, uint32_t row);
 
 /*
- * Advance to 'at', the position of the next event on the axis.  'at' is at
+ * Advance to 'at', the position of the next event on the axis.  'at' must be at
  * least 'span_end'.  'live' is the live amount of the whole heap before that
  * event, and 'stacks' are the accounts of the stacks or lanes.
  */

@@ -2,9 +2,9 @@
 /*
  * site_names.h - the places of call stacks, and their names
  *
- * The files of this room use the names of stacks only through this file, which
- * uses a stack_view.  Names are already escaped (escape.h), so a caller can
- * print them.
+ * The other files of tools/summary get the names of stacks only from this file,
+ * which gets them from a stack_view.  Names are already escaped (escape.h), so
+ * a caller can print them.
  */
 #ifndef SITE_NAMES_H
 #define SITE_NAMES_H

@@ -42,10 +42,10 @@ glibc_maps(uint64_t size)
 }
 
 /*
- * The size of a chunk is a multiple of 16 bytes.  From a threshold on, glibc
- * maps a block in whole pages.  In glibc, each free of a mapped block raises
- * the threshold to the size of that block, up to 32 MiB; this function ignores
- * that.
+ * Return the bytes that a block takes in glibc.  The size of a chunk is a
+ * multiple of 16 bytes.  From a threshold on, glibc maps a block in whole
+ * pages.  In glibc, each free of a mapped block raises the threshold to the
+ * size of that block, up to 32 MiB; this function uses the initial threshold.
  */
 static uint64_t
 glibc_taken(uint64_t size)
@@ -67,8 +67,8 @@ glibc_taken(uint64_t size)
 /* ---------------------------------------------------- jemalloc and mimalloc */
 
 /*
- * The size classes are 8, the multiples of 16 up to 128, and above that four
- * classes per power of two.
+ * Return the smallest size class that holds 'size' bytes.  The classes are 8,
+ * the multiples of 16 up to 128, and above that four classes per power of two.
  */
 static uint64_t
 quarter_class(uint64_t size)

@@ -96,7 +96,7 @@ belongs(int fd, Dwfl_Module *module, GElf_Word crc)
 
 /*
  * Search the program's folder, and its subfolder .debug, for the file that the
- * program's debug link names.  Return its descriptor, or -1.
+ * program's debug link names.  Return a descriptor of that file, or -1.
  */
 static int
 find_beside(Dwfl_Module *module, const char *file, const char *link,

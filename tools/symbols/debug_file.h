@@ -14,7 +14,10 @@
 #include <elfutils/libdwfl.h>
 #include <stdbool.h>
 
-/* Path in which libdwfl searches; each folder of the path must be absolute. */
+/*
+ * The folders in which libdwfl searches, separated by colons; each must be an
+ * absolute path.
+ */
 #define DEBUG_FILE_PATH "/usr/lib/debug"
 
 /* Callback find_debuginfo of Dwfl_Callbacks (libdwfl.h). */

@@ -19,8 +19,8 @@
 
 /*
  * Maximum number of ids that one run adds.  No run needs more, because a trace
- * has at most 2^24 stacks and 2^22 frames, and each of them becomes at most
- * SYMBOL_LOOKUP_NAMES_MAX.
+ * has at most 2^24 stacks and 2^22 frames, and each of them is replaced by at
+ * most SYMBOL_LOOKUP_NAMES_MAX stacks or frames.
  */
 #define NEW_IDS_MAX ((uint64_t)1 << 32)
 
@@ -50,11 +50,11 @@ struct frame {
 
 struct expand {
 	struct symbol_lookup *lookup;
-	/* a later piece replaces earlier ones at its addresses */
+	/* a later piece replaces earlier ones at the same addresses */
 	struct piece *pieces;
 	size_t piece_count, piece_cap;
 	void *frames; /* tree of struct frame, see tsearch(3) */
-	void *stacks; /* tree of uint64_t: defined ids */
+	void *stacks; /* tree of uint64_t: ids of defined stacks */
 	uint64_t next_frame, next_stack;
 	struct expand_counts counts;
 	struct comment comment;

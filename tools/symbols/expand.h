@@ -4,8 +4,9 @@
  *
  * A frame with an address and without a file gets function, file and line, as
  * far as they are known.  If functions were inlined at that address, one frame
- * becomes several.  The innermost one keeps the id of the frame, and stacks
- * with new ids are inserted between the stack and its caller.  In this way the
+ * becomes several, and the innermost of these keeps the id of the frame.  A
+ * stack with this frame keeps its id, too; stacks with new ids, for the other
+ * frames, are inserted between the stack and its parent.  In this way the
  * records of the trace need not change: they refer to the same ids as before.
  */
 #ifndef EXPAND_H
@@ -31,9 +32,9 @@ struct expand_counts {
 /*
  * Store in '*id_ret' an id above all ids of frames and stacks in the trace
  * 'path', which this function reads.  The id is at least 2^48; no recorder
- * reaches such ids. "-" and a pipe can be read only once, so use a random id
- * for them.  Ignore errors of reading, which a later pass reports.  Return
- * false if no id is left.
+ * reaches such ids.  If 'path' is "-" or a pipe, the trace can be read only
+ * once, so use a random id.  Ignore errors of reading, which a later pass
+ * reports.  Return false if no id is left.
  */
 bool expand_find_new_id(const char *path, uint64_t *id_ret);
 

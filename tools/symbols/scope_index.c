@@ -2,10 +2,10 @@
 /*
  * scope_index.c - see scope_index.h
  *
- * scope_index_unit() lists the units of an object once.  find_unit() lists the
- * functions of a unit when the unit is first needed, each with its whole range
- * of addresses.  scope_index_functions() searches the body of a function only
- * for an address in this range.
+ * scope_index_unit() lists the units of an object once.  When a unit is first
+ * needed, find_unit() lists the functions of the unit, and for each function
+ * the range that contains all its addresses.  scope_index_functions() searches
+ * the body of a function only for an address in this range.
  */
 #ifdef HAVE_LIBDW
 

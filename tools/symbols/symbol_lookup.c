@@ -234,8 +234,8 @@ readable(struct symbol_lookup *l, const char *name)
 }
 
 /*
- * Return the declaration of a function in its class or namespace; the entry
- * itself if there is no other.
+ * Return the declaration of a function in its class or namespace.  If there is
+ * no other declaration, return the entry itself.
  */
 static Dwarf_Die
 declaration_of(Dwarf_Die *die)
@@ -386,8 +386,9 @@ number_of(Dwarf_Die *die, unsigned name)
 /*
  * Return the path of a source file.  If the compiler got a relative path, such
  * as "../src/parse.c", put the compiler's working directory in front of it.  Do
- * not change a name such as "<stdin>".  Do not change any path if the build
- * hides the working directory.
+ * not change a name such as "<stdin>".  If the working directory is unknown, or
+ * if the build has hidden it behind a path that is not absolute, do not change
+ * any path.
  */
 static const char *
 whole_path(struct symbol_lookup *l, const char *directory, const char *file)
@@ -416,7 +417,10 @@ directory_of(Dwarf_Die *unit)
 		dwarf_attr_integrate(unit, DW_AT_comp_dir, &attr));
 }
 
-/* Store in 'caller' the file and line where it calls an inlined function. */
+/*
+ * Store in 'caller' the file and line at which the caller calls the inlined
+ * function.
+ */
 static void
 set_call(struct symbol_lookup *l, Dwarf_Die *unit, Dwarf_Die *inlined,
 	 struct symbol_lookup_name *caller)

@@ -48,8 +48,8 @@ is_plain(const char *path)
 }
 
 /*
- * Set the members of 'r' that the caller leaves to this function, and rewrite
- * the trace.  Return the exit status.
+ * Set the format, the compression and the callback of 'r', and rewrite the
+ * trace.  Return the exit status.
  */
 static int
 write_with_names(struct rewrite *r, struct symbol_lookup *lookup,

@@ -21,8 +21,9 @@ int symbolize_trace(const char *path, const char *out,
 
 /*
  * Add names to a regular file in place.  The file keeps its owner and its
- * permissions for owner, group and others; if its owner is the user of this
- * process, it may get another group.
+ * permissions for owner, group and others.  If the owner is the user of this
+ * process, the file may get another group.
+ *
  * If this function fails, if the trace is damaged or incomplete, or if SIGHUP,
  * SIGINT or SIGTERM ends this process, the file stays unchanged and no other
  * file is left.  Return the exit status.

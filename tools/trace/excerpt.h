@@ -3,8 +3,9 @@
  * excerpt.h - the first records of a trace, in memory
  *
  * A record has 32 bytes: the tag, the size and the two addresses, which are the
- * fields of the paper's traces.  A benchmark of an excerpt reads no file while
- * it measures, and the size of the excerpt is bounded.
+ * fields of the traces in the HATF paper (tools/paper).  A benchmark of an
+ * excerpt reads no file while it measures, and the size of the excerpt is
+ * bounded.
  */
 #ifndef EXCERPT_H
 #define EXCERPT_H
@@ -22,9 +23,9 @@ struct excerpt {
 };
 
 /*
- * Read the first records of tags 0 to 5, at most 'max'.  If out of memory or if
- * the trace cannot be opened, print an error message and return false.  The
- * caller frees the excerpt.
+ * Read the first records of allocs, frees and reallocs (tags 0 to 5), at most
+ * 'max'.  If out of memory or if the trace cannot be opened, print an error
+ * message and return false.  The caller frees the excerpt.
  */
 bool excerpt_take(struct excerpt *x, const struct spool *trace, uint64_t max);
 

@@ -29,8 +29,8 @@ begins(const struct hatf_record *rec, const char *start)
 }
 
 /*
- * Does the comment contain 'start', which begins with a line break?  Does a
- * byte other than a line break follow 'start'?
+ * 'start' is a line break and the start of a line.  Does the comment contain
+ * 'start', followed by a byte that is not a line break?
  */
 static bool
 has_line(const struct hatf_record *rec, const char *start)
@@ -46,8 +46,8 @@ has_line(const struct hatf_record *rec, const char *start)
 }
 
 /*
- * Comments that stand for a field of one foreign format.  Each kind has its own
- * bit.
+ * Comments that stand for a field of one foreign format.  Each kind of comment
+ * has its own bit in 'occurs', SPECIAL_BIT().
  */
 static const struct {
 	const char *start, *format;

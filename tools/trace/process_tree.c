@@ -179,8 +179,8 @@ report(const char *path)
 
 /*
  * Add the file if it is a trace.  Skip other files, which a directory may
- * contain; but if the tree is strict, a file that is named like a trace must be
- * one.
+ * contain.  But if the tree is strict and such a file is named like a trace,
+ * report why it is no trace, and return false.
  */
 static bool
 add_found(struct tree *f, const char *path)
@@ -411,10 +411,10 @@ tree_find_file(const struct tree_node *node, const char *path)
 
 /*
  * Return the image of process 'pid', on the host of 't', that existed when 't'
- * began.  It is the latest image that began no later than 't' and is not the
- * image of 't'.  'pid_start' is the start of the process, 0 if unknown.  If it
- * is unknown and 'file' is not NULL, prefer the first image that has a trace of
- * this name.  Return NULL if there is no such image.
+ * began: the latest image that began no later than 't' and is not the image of
+ * 't'.  'pid_start' is the start of the process; 0: unknown.  If 'pid_start' is
+ * 0 and 'file' is not NULL, prefer the first image that has a trace with the
+ * name of 'file'.  Return NULL if there is no such image.
  */
 static struct tree_node *
 find_image(const struct tree *f, const struct tree_trace *t, uint64_t pid,
@@ -449,8 +449,9 @@ image_before(const struct tree *f, const struct tree_node *node)
 		return NULL;
 	/*
 	 * Without /proc, the header does not state the start of the process,
-	 * and another process may have had the same id.  Then require that the
-	 * earlier trace's trailer says that its process executed a program.
+	 * and another process may have had the same id.  In this case, require
+	 * that the trailer of the earlier trace says that its process executed
+	 * a program.
 	 */
 	if (node->traces->pid_start != 0 ||
 	    (tree_last_trace(before)->has_trailer &&
@@ -470,8 +471,8 @@ take_number(const char **text)
 }
 
 /*
- * Return the nearest ancestor that has a trace in the tree.  Set '*between_ret'
- * to the number of processes in between.
+ * Return the nearest ancestor of the process of 't' that has a trace in the
+ * tree.  Set '*between_ret' to the number of processes between the two.
  */
 static struct tree_node *
 find_ancestor(const struct tree *f, const struct tree_trace *t,

@@ -48,8 +48,8 @@ struct tree_node {
 	size_t trace_count;
 	enum tree_origin origin;
 	/*
-	 * for TREE_START: number of untraced processes between this one and its
-	 * parent
+	 * for TREE_START: number of untraced processes between the process of
+	 * 'parent' and that of this node
 	 */
 	unsigned untraced;
 	struct tree_node *parent, *first_child, *last_child, *next;

@@ -223,8 +223,8 @@ write_records(struct run *run, size_t n)
 }
 
 /*
- * Copy all records.  Return the status with which reading ended, or HATF_OK if
- * writing failed first.
+ * Copy all records, of which the first 'n' are in run->records already.  Return
+ * the status with which reading ended, or HATF_OK if writing failed first.
  */
 static enum hatf_status
 copy(struct run *run, size_t n)
@@ -273,8 +273,8 @@ judge_source(const struct run *run, enum hatf_status status)
 }
 
 /*
- * Return the end of a warning about a sampled source, which says what becomes
- * of the samples.  Return "" if the output says that it is sampled.
+ * Return the end of a warning about a sampled source: a text that says what
+ * becomes of the samples.  Return "" if the output says that it is sampled.
  */
 static const char *
 fate_of_samples(const struct hatf_format *format)

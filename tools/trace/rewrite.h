@@ -25,9 +25,9 @@ struct rewrite {
 	 */
 	struct hatf_writer_options options;
 	/*
-	 * Write a record, or other records in its place, to the writer.  Return
-	 * the writer's status, or HATF_NO_MEMORY.  NULL: write all records
-	 * unchanged.
+	 * NULL, or a function that writes a record, or other records in its
+	 * place, to the writer.  The function returns the writer's status, or
+	 * HATF_NO_MEMORY.  If NULL, all records are written unchanged.
 	 */
 	enum hatf_status (*write)(void *context, const struct hatf_record *rec,
 				  struct hatf_writer *writer);
@@ -38,10 +38,10 @@ struct rewrite {
 	 */
 	bool (*begin)(void *context);
 	/*
-	 * NULL, or a function that gets the lines of the output's header, or
-	 * NULL if there was no memory for the lines.  The function frees these
-	 * lines and returns others, which rewrite_trace() frees.  The function
-	 * returns NULL if there is no memory.
+	 * NULL, or a function that changes the lines of the output's header.
+	 * 'header' is NULL if there was no memory for the lines.  The function
+	 * frees 'header' and returns other lines, which rewrite_trace() frees.
+	 * The function returns NULL if there is no memory.
 	 */
 	char *(*edit_header)(void *context, const struct hatf_reader *reader,
 			     char *header);

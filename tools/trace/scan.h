@@ -54,8 +54,8 @@ struct hatf_reader *scan_found(const char *path);
 const char *scan_unknown_heritage(const struct scan *s);
 
 /*
- * Read the next batch.  Return the number of events in 'batch'. 0 means the end
- * or an error; then scan_fault() tells which.
+ * Read the next batch.  Return the number of events in 'batch'.  0 means the
+ * end or an error; scan_fault() tells which.
  */
 size_t scan_read(struct scan *s);
 

@@ -36,15 +36,18 @@ enum hatf_status spool_reader(const struct spool *s, unsigned jobs,
 void spool_close(struct spool *s);
 
 /*
- * Return a descriptor of a new unnamed temporary file in $TMPDIR or /tmp, which
- * the kernel removes when it is closed; -1 with errno on failure.
+ * Return a descriptor of a new unnamed temporary file in $TMPDIR or /tmp; -1
+ * with errno on failure.  The kernel removes the file when the descriptor is
+ * closed.
  */
 int spool_temporary(void);
 
 /* Return a descriptor of an anonymous file in memory, or -1 with errno. */
 int spool_memory(void);
 
-/* Open a reader of the file of descriptor 'fd', with its own position. */
+/*
+ * Open a reader of the file to which 'fd' refers, with a position of its own.
+ */
 enum hatf_status spool_reader_of(int fd, unsigned jobs,
 				 struct hatf_reader **reader_ret,
 				 struct hatf_error *err);

@@ -2,12 +2,12 @@
 /*
  * trailer.c - see trailer.h
  *
- * The trailer is the last record.  In an uncompressed trace it is the comment
- * that, by its length, ends at the end of the file.  In a trace that hatftrace
- * compressed, each trace block is a gzip member with its length in the member's
- * header (FORMAT "Compression"); the last member is the one that ends at the
- * end of the file.  A small trace that another program compressed is read from
- * its start.
+ * The trailer is the last record.  In an uncompressed trace, it is the comment
+ * whose length says that it ends at the end of the file.  In a trace that
+ * hatftrace compressed, each trace block is a gzip member with its length in
+ * the member's header (FORMAT "Compression"); the last member is the one that
+ * ends at the end of the file.  A small trace that another program compressed
+ * is read from its start.
  *
  * Try at most one place, because a hostile file may be full of bytes that look
  * like members or trailers, and to try all of them would take hours.
@@ -24,7 +24,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Enough for the last trace block: about 256 KiB, compressed or not. */
+/*
+ * Enough for the last trace block, which has about 256 KiB, compressed or not.
+ */
 #define TAIL_NBYTES (1u << 20)
 
 static const char end_kind[] = "HATF end\n";
@@ -119,8 +121,8 @@ find_plain(const uint8_t *buf, size_t nbytes, struct trailer *ret)
 }
 
 /*
- * Read a stream to its end.  Return true if its last record is a trailer; false
- * if it is not, or if reading fails.
+ * Read a stream to its end.  Return true if the stream can be read to its end
+ * and its last record is a trailer.
  */
 static bool
 read_stream(int fd, struct trailer *ret)

@@ -21,7 +21,7 @@
 #define VAL_FIRST 256
 #define VAL_HELP  (VAL_FIRST + OPT_MAX)
 
-/* Size of an array of names, more than the number of placements. */
+/* Upper bound of the number of placements, whose names a message lists. */
 #define NAMES_MAX 64
 
 /* Column of the explanation of an option. */

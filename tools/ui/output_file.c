@@ -31,9 +31,10 @@ write_all(int fd, const char *bytes, size_t nbytes)
 
 /*
  * Create a temporary file beside 'path', with the owner and mode of the open
- * file 'old', which it will replace.  Return -1 if 'old' can only be written in
- * place: it is not a regular file, it has other names, or its folder or owner
- * does not allow another file.  The caller frees '*name_ret'.
+ * file 'old'.  The temporary file will replace 'old'.  Return -1 if 'old' can
+ * only be written in place: it is not a regular file, it has other names, or
+ * its folder or owner does not allow another file.  The caller frees
+ * '*name_ret'.
  */
 static int
 open_beside(const char *path, int old, char **name_ret)
@@ -179,7 +180,10 @@ output_file_refused(const char *out, const char *in)
 	return true;
 }
 
-/* Get the status of the directory of 'path', and the name in it. */
+/*
+ * Get the status of the directory of 'path', and the last part of 'path', which
+ * is the name in that directory.
+ */
 static bool
 find_directory(const char *path, struct stat *st_ret, const char **name_ret)
 {

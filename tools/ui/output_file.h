@@ -8,10 +8,10 @@
 
 /*
  * Write 'bytes' to 'path': to a new file with mode 0600, or to an existing
- * file, whose owner and mode stay; "-" is standard output.  If possible, the
- * bytes go to a temporary file, which then takes the place of 'path'.  Then a
- * failure, such as a full disk, changes nothing.  On failure leave no new file
- * behind, print a message and return false.
+ * file, whose owner and mode stay; "-" is standard output.  If possible, write
+ * to a temporary file that then takes the place of 'path', so that a failure,
+ * such as a full disk, changes nothing.  On failure leave no new file behind,
+ * print a message and return false.
  */
 bool output_file_write(const char *path, const char *bytes, size_t nbytes);
 

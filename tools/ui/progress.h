@@ -20,8 +20,8 @@ struct progress {
 
 /*
  * Begin to show the progress of reading 'path'.  If 'shares_terminal', results
- * go to the same terminal.  Then show no progress, because the progress line
- * would garble the results.
+ * go to the same terminal.  In this case show no progress, because the progress
+ * line would garble the results.
  */
 void progress_begin(struct progress *p, const char *path, bool shares_terminal);
 

@@ -59,8 +59,8 @@ struct table {
 	 */
 	const char *const *parts;
 	/*
-	 * index of the column that has the paper's figures in every row; 0: no
-	 * such column
+	 * index of the column that has the figures of the HATF paper in every
+	 * row; 0: no such column
 	 */
 	size_t paper_column;
 	struct table_row *rows; /* the rows, owned by the table */

@@ -24,9 +24,9 @@ batch_fini(struct batch *b)
 
 /*
  * Choose the memory for the records of the new items, and mark it as empty.  If
- * there is a surplus, it points into the memory of the last batch, so take the
- * other one.  The caller no longer uses the records that point into that one:
- * the last batch, or an earlier one, returned the last of them.
+ * there is a surplus, its records point into memory[memory_idx], so change to
+ * the other memory.  The last record that points into the other memory was
+ * returned by the last batch or an earlier one, and is no longer in use.
  */
 static void
 begin_memory(struct batch *b)

@@ -41,8 +41,9 @@ struct batch {
 	struct hatf_record *kept; /* the surplus, from index 'kept_first' on */
 	size_t kept_first, kept_count, kept_cap;
 	/*
-	 * New records of this batch point into memory[memory_idx]; a surplus at
-	 * its beginning points into the other one.
+	 * The records of new items point into memory[memory_idx].  If this
+	 * batch began with a surplus, the records of the surplus point into the
+	 * other memory.
 	 */
 	struct batch_memory memory[2];
 	unsigned memory_idx;
@@ -79,8 +80,8 @@ struct hatf_record *batch_add(struct batch *b, unsigned tag);
 
 /*
  * Reserve 'nbytes' bytes, at most BATCH_CHUNK_NBYTES, for the records of the
- * present item.  They stay valid as long as these records: until the batch that
- * returns the last of them ends.  Return NULL if memory runs out.
+ * present item.  The bytes stay valid until the last of these records has been
+ * returned and another batch begins.  Return NULL if memory runs out.
  */
 uint8_t *batch_bytes(struct batch *b, size_t nbytes);
 

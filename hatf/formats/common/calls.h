@@ -4,11 +4,11 @@
  *
  * Sinks use this for formats without heaps: such a format describes one process
  * with one heap.  If a record destroys a heap, calls_write() passes on a free
- * of each block of that heap.  It omits a block of any heap other than heap 0
- * if a block of heap 0 is live at the same address, because the heap took this
- * memory from heap 0, and the memory is already counted.  Records may free and
- * resize blocks that no record allocated.  Memory is O(live blocks + heaps).
- * Only one thread may use a 'struct calls'.
+ * of each block of that heap.  calls_write() omits a block of a heap other than
+ * heap 0 if a block of heap 0 is live at the same address, because the other
+ * heap took this memory from heap 0, and the memory is already counted.
+ * Records may free and resize blocks that no record allocated.  Memory is
+ * O(live blocks + heaps).  Only one thread may use a 'struct calls'.
  */
 #ifndef HATF_CALLS_H
 #define HATF_CALLS_H
@@ -41,8 +41,9 @@ struct calls {
 	/* the last number that a block got */
 	uint64_t alloc_count;
 	/*
-	 * The sink sets this flag if a realloc keeps the number of its block.
-	 * 'number' then equals 'old_number', unless 'old_number' is unknown.
+	 * The sink sets this flag if, in its format, a realloc keeps the number
+	 * of the block.  'number' then equals 'old_number', unless 'old_number'
+	 * is unknown.
 	 */
 	bool keeps_numbers;
 };

@@ -37,8 +37,8 @@ void disorder_init(struct disorder *d);
 void disorder_fini(struct disorder *d);
 
 /*
- * Check record number 'number' against the live set, count a violation, and
- * update the live set.  Return false if memory runs out.
+ * Check record number 'number' against the live set, count a violation if there
+ * is one, and update the live set.  Return false if memory runs out.
  */
 bool disorder_note(struct disorder *d, const struct hatf_record *rec,
 		   uint64_t number);

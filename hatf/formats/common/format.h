@@ -311,8 +311,8 @@ const struct format *format_at(unsigned idx);
 const struct format *format_recognize(const uint8_t *bytes, size_t nbytes);
 
 /*
- * The sources and sinks of the formats.  They are defined in the rooms ours,
- * text, foreign, heaptrack, memtrace, metatf and profiles.
+ * The sources and sinks of the formats.  They are defined in the folders ours,
+ * text, foreign, heaptrack, memtrace, metatf and profiles of hatf/formats.
  */
 extern const struct source_ops hatf_source;
 extern const struct sink_ops hatf_sink;

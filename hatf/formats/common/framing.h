@@ -40,8 +40,8 @@ struct framing {
 	 */
 	uint64_t block_end;
 	/*
-	 * Offsets: the end of the last comment, and the end of the last other
-	 * record before this comment.
+	 * Offsets: the end of the last comment, and the end of the last record
+	 * before it that is not a comment.
 	 */
 	uint64_t comment_end, data_end;
 	uint64_t lost_count; /* number of lost events so far */
@@ -78,7 +78,7 @@ bool framing_is_sum(const struct hatf_record *comment);
 /*
  * framing_find_sum() returns the digits of the checksum in a sum or trailer
  * comment, FRAMING_SUM_NBYTES bytes long, or NULL if the comment has no
- * checksum.  framing_sum_is() says whether these are the digits of 'sum'.
+ * checksum.  framing_sum_is() returns whether 'digits' are those of 'sum'.
  */
 #define FRAMING_SUM_NBYTES (CRC32C_DIGITS + 1) /* digits and a newline */
 const char *framing_find_sum(const struct hatf_record *comment);

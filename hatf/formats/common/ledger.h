@@ -33,9 +33,9 @@ enum ledger_kind {
 struct ledger_entry {
 	enum ledger_kind kind;
 	/*
-	 * 'old' is the block that was freed, or the block before it was
-	 * resized.  'known' is false if no record has allocated this block, or
-	 * if there is no such block.
+	 * 'old' is the block that was freed, or the old block of a realloc.
+	 * 'known' is false if no record has allocated this block, or if there
+	 * is no such block; 'old' is then undefined.
 	 */
 	bool known;
 	struct block old;
@@ -47,9 +47,10 @@ struct ledger_entry {
 	struct block lost;
 	/*
 	 * 'lives' is set after an alloc or realloc.  'block' is then the new
-	 * block.  Its size and birth are set; its other fields are 0 after an
-	 * alloc, and unchanged after a realloc of a known block.  A sink that
-	 * changes 'block' must call ledger_keep().
+	 * block, with the size from the record.  After a realloc of a known
+	 * block, its object and birth are those of 'old'.  Otherwise its object
+	 * is 0, and its birth is this record.  A sink that changes 'block' must
+	 * call ledger_keep().
 	 */
 	bool lives;
 	struct block block;

@@ -32,7 +32,7 @@ struct paged_map_page {
 
 /* Invariant: every page except 'last' has a value in use. */
 struct paged_map {
-	/* maps a page number to 'value', the page's address */
+	/* maps a page number to the address of the page */
 	struct u64_map pages;
 	/* page used by the last paged_map_put(); NULL: none */
 	struct paged_map_page *last;

@@ -2,10 +2,9 @@
 /*
  * sampling.c - see sampling.h
  *
- * Every word is sampled at the same rate, so a block of N words is expected to
- * have N * rate samples.  The estimate of its bytes therefore depends only on
- * the number of samples, as in Memtrace's own viewer; an average over blocks
- * would favour small blocks.
+ * Every word is sampled at the same rate: a block of N words, its header
+ * included, is expected to have N * rate samples.  The number of samples alone
+ * therefore gives an estimate of the bytes, as in Memtrace's own viewer.
  */
 #include "hatf/formats/common/sampling.h"
 
@@ -16,8 +15,9 @@
 #include <string.h>
 
 /*
- * Parts of a block are fixed-point numbers with PART_BITS bits after the point.
- * They fit 64 bits if a block has at most SAMPLE_MAX samples.
+ * The fractions that sampling_blocks() returns are fixed-point numbers with
+ * PART_BITS bits after the point.  They fit 64 bits if a block has at most
+ * SAMPLE_MAX samples.
  */
 #define PART_BITS  32
 #define SAMPLE_MAX UINT32_MAX

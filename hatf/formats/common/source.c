@@ -5,9 +5,11 @@
 #include <stdlib.h>
 
 /*
- * Limits, in bytes, of all lines for the header of a foreign trace, and of one
- * value.  With the lines that a writer adds, the lines fit a comment.  Escaping
- * may make a value 4 times as long.
+ * HEADER_NBYTES limits the length of all lines for the header of a foreign
+ * trace together, in bytes.  It leaves room for the lines that a writer adds,
+ * because all lines of a header must fit one comment.  HEADER_VALUE_MAX limits
+ * the length of one value, in bytes.  Escaping may make the value 4 times as
+ * long.
  */
 #define HEADER_NBYTES	 (UINT16_MAX - 1024)
 #define HEADER_VALUE_MAX ((size_t)8 * 1024)

@@ -115,7 +115,7 @@ bool
 textio_line(struct source *s, bool may_move, struct textio_cell *line_ret)
 {
 	struct input_window *const w = &s->window;
-	/* bytes at the start of the window that contain no line end */
+	/* how many bytes at the start of the window contain no line end */
 	size_t seen = 0;
 
 	for (;;) {
@@ -504,10 +504,11 @@ textio_is_terminal_control(uint32_t code)
 }
 
 /*
- * Would a spreadsheet see a formula in a text that begins with this character,
- * after the byte 'before'?  Ask inside a text, too, because a spreadsheet that
- * takes another byte than the comma as separator, or ignores quotes, may begin
- * a new cell in the text.
+ * Would a spreadsheet see a formula at this character, which follows the byte
+ * 'before'?  The caller asks this for every character of a text, not only for
+ * the first.  A spreadsheet that takes another byte than the comma as
+ * separator, or that ignores quotes, may begin a new cell in the middle of the
+ * text.
  */
 static bool
 opens_formula(uint32_t code, uint8_t before)

@@ -2,10 +2,10 @@
 /*
  * textio.h - read and write lines, numbers and escapes, for formats with text
  *
- * Reading: take one line at a time from the window and parse it in place.
- * Decoded bytes overwrite the hexadecimal digits or escapes in the window, and
- * the record points to them.  If the last line has no line end, the trace is
- * truncated.
+ * Reading: take one line at a time from the window and parse it in place.  In
+ * the window, decoded bytes overwrite the hexadecimal digits or escapes from
+ * which they were decoded, and the record points to the decoded bytes.  If the
+ * last line has no line end, the trace is truncated.
  *
  * Writing: put numbers and escapes into the outfile.
  *
@@ -30,8 +30,8 @@ enum textio_column {
 #define TEXTIO_COLUMN_COUNT 8
 
 /*
- * The names of the columns, "size", "address", ...: for headers, keys and
- * errors.
+ * The names of the columns, such as "size" and "address".  They appear in
+ * header rows, as keys, and in errors.
  */
 extern const char *const textio_column_names[TEXTIO_COLUMN_COUNT];
 
@@ -163,9 +163,9 @@ size_t textio_utf8(const uint8_t *s, size_t nbytes);
 uint32_t textio_code_point(const uint8_t *s, size_t length);
 
 /*
- * Does a terminal act on this character instead of showing it?  These are the
- * control characters (C0, DEL and C1), and the separators and marks that end
- * lines or change the direction of writing.
+ * Does a terminal act on this character instead of showing it?  Such characters
+ * are the control characters (C0, DEL and C1), and the separators and marks
+ * that end lines or change the direction of writing.
  */
 bool textio_is_terminal_control(uint32_t code);
 

@@ -6,8 +6,8 @@
  * memory_replay stores a thread id in 32 bits and takes 0 for "no thread".  The
  * sink therefore writes thread 0, the first thread of a trace, as the process
  * id, which is also the kernel's id of that thread.  If the header has no
- * usable process id, it writes another number.  It replaces thread ids from
- * 2^30 on.
+ * usable process id, the sink writes FIRST_OTHER_THREAD - 1 instead.  The sink
+ * replaces thread ids from FIRST_OTHER_THREAD (2^30) on.
  *
  * The sink omits failed calls, and frees of blocks that the trace never
  * allocated, because memory_replay aborts at them.
@@ -38,7 +38,7 @@ struct android {
 	uint64_t first_thread; /* the thread id to write for thread 0 */
 	/* Nanoseconds per unit of the trace's time; 0: write no times. */
 	uint64_t ns;
-	/* maps a thread to 'value', the number that replaces it */
+	/* maps a thread id to the number that replaces it */
 	struct u64_map others;
 	uint64_t other_count;
 	bool no_memory;
@@ -135,9 +135,10 @@ put_realloc(uint8_t *p, struct android *a, const struct call *call)
 }
 
 /*
- * Does the sink write the call as "realloc"?  It does so for a realloc of NULL
- * and for a realloc to 0 bytes, too.  If it omits the old or the new block of a
- * realloc, it writes the realloc as an allocation or a free.
+ * Does the sink write the call as "realloc"?  The sink also writes a realloc of
+ * NULL and a realloc to 0 bytes as "realloc".  If calls_write() has omitted the
+ * old block of a realloc, the sink writes an allocation instead.  If
+ * calls_write() has omitted the new block, the sink writes a free.
  */
 static bool
 is_realloc(const struct call *call)

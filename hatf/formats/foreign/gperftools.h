@@ -59,9 +59,11 @@ struct gperftools_thread {
 	uint64_t id;
 	uint64_t time;
 	/*
-	 * 'words' and 'token' are the values of the last event, from which the
-	 * next encoded values are differences.  'next_token' is the token of
-	 * the next block.
+	 * 'words' is the size, in words, in the last event that has a size.
+	 * 'token' is the token in the last event that frees a block.  The next
+	 * size and the next freed token are encoded as differences from these
+	 * values.  'next_token' is the token of the next block that the thread
+	 * allocates.
 	 */
 	uint64_t words, token, next_token;
 	struct gperftools_buffer *first, *last;
@@ -111,7 +113,10 @@ struct gperftools_queue {
 bool gperftools_queue_add(struct gperftools_queue *q,
 			  struct gperftools_thread *t);
 
-/* Restore the order after the first thread has gone on to its next event. */
+/*
+ * Restore the order.  The caller has moved the first thread on to its next
+ * event.
+ */
 void gperftools_queue_update_first(struct gperftools_queue *q);
 
 /* Remove the first thread from the queue. */

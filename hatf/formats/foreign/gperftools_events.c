@@ -10,8 +10,8 @@
 #define WORDS_LIMIT ((uint64_t)1 << 61)
 
 /*
- * The type is in the low 3 bits of a number.  If these bits are all set, the
- * type is in the low 8 bits.
+ * The type of an event is in the low 3 bits of its first number.  If these bits
+ * are all set, the type is in the low 8 bits.
  */
 #define TYPE_BITS	   3
 #define TYPE_MASK	   7

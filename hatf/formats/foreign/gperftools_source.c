@@ -56,12 +56,12 @@
 
 struct gperftools {
 	struct batch batch;
-	/* maps a thread id to 'value', a struct gperftools_thread * */
+	/* maps a thread id to the address of a struct gperftools_thread */
 	struct u64_map threads;
 	struct block_set tokens; /* the set of tokens of allocated blocks */
 	/*
-	 * Maps a token to 'value', the first struct gperftools_thread * that
-	 * waits for this token.
+	 * Maps a token to the address of the first struct gperftools_thread
+	 * that waits for this token.
 	 */
 	struct u64_map blocked;
 	struct gperftools_queue runnable;
@@ -520,8 +520,9 @@ end_early(struct source *s, size_t left)
 }
 
 /*
- * Process an outer event whose numbers are decoded.  'next' points to the byte
- * after these numbers.
+ * Process an outer event.  The caller has decoded the first number of the event
+ * ('first') and the other numbers ('number').  'next' points to the byte after
+ * these numbers.
  */
 static void
 process_outer(struct source *s, uint64_t first, const uint8_t *next,

@@ -30,8 +30,8 @@
 
 struct hummingbird {
 	/*
-	 * maps the tag_address() of a tag to 'value', the number of the live
-	 * block
+	 * maps the tag_address() of a tag to the number of the live block that
+	 * has this tag
 	 */
 	struct u64_map tags;
 	uint64_t alloc_count; /* the last number given to a block */
@@ -48,7 +48,7 @@ skip_blanks(const uint8_t *p, const uint8_t *end)
 	return p;
 }
 
-/* Read the next word before 'end'; it is empty if there is none. */
+/* Read the next word before 'end'.  Return an empty word if there is none. */
 static struct textio_cell
 next_word(uint8_t **next, uint8_t *end)
 {
@@ -90,8 +90,8 @@ is_number(const struct textio_cell *word, uint64_t *n_ret)
 /*
  * Return the address that stands for a tag.  If the tag is a number, the
  * address is that number, or ZERO_ADDRESS for 0.  Otherwise the address is the
- * FNV-1a hash of the tag, with the top bit set, because addresses of real
- * blocks do not have it set.
+ * FNV-1a hash of the tag, with the top bit set so that it differs from the
+ * addresses of real blocks.
  */
 static uint64_t
 tag_address(const struct textio_cell *word)
@@ -107,8 +107,8 @@ tag_address(const struct textio_cell *word)
 }
 
 /*
- * Replace the address of the record, which stands for the tag, by the number of
- * the block's allocation.  Return false if memory runs out.
+ * Replace the address of the record, which is the tag_address() of the tag, by
+ * the number of the block's allocation.  Return false if memory runs out.
  */
 static bool
 number_tag(struct hummingbird *h, struct hatf_record *rec)

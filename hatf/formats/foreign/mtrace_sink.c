@@ -4,9 +4,10 @@
  * "mtrace")
  *
  * The script splits a line at blanks, so the sink replaces blanks and control
- * characters in a caller by '_'.  The script passes "OBJECT:[0xADDRESS]" to
- * addr2line, which needs the address within the object's file.  The script
- * prints any other caller unchanged.
+ * characters in the text of a caller by '_'.  If this text is
+ * "OBJECT:[0xADDRESS]", the script passes it to addr2line, which needs the
+ * address within the object's file.  The script prints the text of any other
+ * caller unchanged.
  *
  * Some function names look like an offset, an address or a line number, so the
  * source would misread them.  The sink encloses such names in parentheses or
@@ -52,8 +53,8 @@ put_name(uint8_t *p, const char *name)
 }
 
 /*
- * Write "(FUNCTION)".  If the name ends like an offset, append "+0", so that
- * the source removes only this suffix.
+ * Write "(FUNCTION)".  If the end of the name looks like an offset, append
+ * "+0", so that the source removes only this suffix.
  */
 static uint8_t *
 put_symbol(uint8_t *p, const char *function)
@@ -156,7 +157,10 @@ put_size(uint8_t *p, uint64_t size)
 	return textio_put_hex(p, size);
 }
 
-/* Write a line that begins with the caller of 'rec'; 'size' may be NULL. */
+/*
+ * Write a line that begins with the caller of 'rec'.  If 'size' is NULL, the
+ * line has no size.
+ */
 static void
 put_line(struct sink *s, const struct hatf_record *rec, char operation,
 	 uint64_t address, const uint64_t *size)

@@ -15,11 +15,14 @@
  * line.  glibc writes the two lines of a realloc under one lock, so they are
  * adjacent.
  *
- * glibc logs a malloc or realloc after the call, and a free before it.  If
- * there are several threads, the log may therefore show two allocations of an
- * address, although a realloc freed the address between them, and later one
- * free too many.  The log does not show which lines were reordered.  The source
- * passes the lines on as they are; the event stage reports the violations.
+ * glibc logs a malloc or realloc after the call, but a free before the call.
+ * If there are several threads, the lines may therefore be in another order
+ * than the calls.  When a realloc in one thread has freed an address, another
+ * thread may allocate this address, and this allocation may be logged before
+ * the realloc.  The log then shows two allocations of the address before the
+ * realloc, and later one free too many.  The log does not show which lines were
+ * reordered.  The source passes the lines on as they are; the event stage
+ * reports the violations.
  */
 #include "hatf/formats/foreign/mtrace.h"
 
@@ -263,8 +266,8 @@ take_caller(struct source *s, struct textio_cell left)
 /* ------------------------------------------------------------------- lines */
 
 /*
- * Parse the operation and its numbers, which are at the end of the line.  Set
- * 'left' to what precedes them.  Return NULL, or the malformed field.
+ * Parse the operation and its numbers, which are at the end of the line
+ * '*left'.  Remove them from '*left'.  Return NULL, or the malformed field.
  */
 static const char *
 take_operation(struct mtrace *m, struct textio_cell *left,
@@ -315,8 +318,8 @@ parse_line(struct source *s, struct textio_cell line, struct hatf_record *rec,
 }
 
 /*
- * Add the records of a line to the batch: stack definitions, the call, and what
- * a realloc announces.  Return false if memory runs out.
+ * Add the records of a line to the batch: stack definitions, the call, and the
+ * records that a realloc announces.  Return false if memory runs out.
  */
 static bool
 add_call(struct mtrace *m, const struct hatf_record *line)

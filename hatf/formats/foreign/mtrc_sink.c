@@ -2,10 +2,11 @@
 /*
  * mtrc_sink.c - convert records to mpatrol's tracing files
  *
- * The index of a block is the number of its allocation; a realloc keeps the
- * index.  If mpatrol wrote the trace, a comment gives the index of each alloc
- * that has another index.  The sink assigns names to entries of the name table
- * as mpatrol does, so it reproduces, byte for byte, a file that mpatrol wrote.
+ * The index of a block is the highest index so far plus 1, unless a comment
+ * before the alloc gives another index.  If mpatrol wrote the trace, some
+ * allocs have such a comment.  A realloc keeps the index.  The sink assigns
+ * names to entries of the name table as mpatrol does, so it reproduces, byte
+ * for byte, a file that mpatrol wrote.
  */
 #include "hatf/formats/foreign/mtrc.h"
 
@@ -264,9 +265,10 @@ put_system(struct sink *s, const struct hatf_record *rec)
 
 /*
  * Set the index of the next alloc from a comment.  Two live blocks must not
- * have the same index, so accept only an index above all others.  Exception:
- * versions without places write a realloc as a free and an alloc, so in these
- * versions also accept the index of the block that the last record freed.
+ * have the same index, so accept only an index above all earlier ones.
+ * Exception: in files of versions without places, mpatrol writes a realloc as a
+ * free and an alloc with the same index.  For these versions, also accept the
+ * index of the block that the last record freed.
  */
 static void
 choose_index(struct mtrc *m, const struct hatf_record *rec)
@@ -301,8 +303,8 @@ put_comment(struct sink *s, const struct hatf_record *rec)
 }
 
 /*
- * Write the record after a comment that choose_index() has accepted as reuse of
- * an index.  If the record is an alloc, it gets this index.
+ * Write the record after a comment from which choose_index() has set
+ * m->reuse_index.  If the record is an alloc, its block gets this index.
  */
 static enum hatf_status
 write_reused(struct sink *s, const struct hatf_record *rec)

@@ -162,7 +162,10 @@ define_name(struct mtrc *m, struct cursor *c, struct name *name)
 	memcpy(text, c->next, (size_t)(end - c->next) + 1);
 	free(name->text);
 	name->text = text;
-	/* When serial numbers run out, cache no more places. */
+	/*
+	 * After UINT32_MAX, there are no more serial numbers, and find_stack()
+	 * caches no more places.
+	 */
 	if (m->serial != UINT32_MAX)
 		m->serial++;
 	name->serial = m->serial;
@@ -229,8 +232,8 @@ define_site(struct mtrc *m, const struct name *const names[KIND_COUNT],
 }
 
 /*
- * Find the stack of a place.  If the place has no stack yet, define one before
- * the record.
+ * Find the stack of a place.  If no comment has defined this stack yet, add the
+ * definition to the batch.  The caller then adds the record of the call.
  */
 static bool
 find_stack(struct mtrc *m, struct cursor *c, uint64_t offset,
@@ -359,9 +362,10 @@ take_alloc(struct mtrc *m, struct cursor *c, uint64_t offset)
 }
 
 /*
- * Return the address of a block.  Like mptrace, accept an unknown index.  Give
- * its block an address that no other block has, so that the event stage reports
- * a violation.
+ * Return the address of the block with an index.  'address' is what
+ * paged_map_find() returned for the index: NULL if no live block has it.  Like
+ * mptrace, accept such an index.  Return an address that no other block has, so
+ * that the event stage reports a violation.
  */
 static uint64_t
 address_of(uint64_t index, const uint64_t *address)
@@ -417,8 +421,9 @@ take_realloc(struct mtrc *m, struct cursor *c, uint64_t offset)
 /* ----------------------------------------------------------------- the file */
 
 /*
- * The next bytes are not a known record.  Stop if they are the trailer;
- * otherwise report a malformed record.  Ignore all bytes after the trailer.
+ * Call this if the next bytes are not a known record.  If they are the trailer,
+ * stop, and ignore all bytes after the trailer.  Otherwise report a malformed
+ * record.
  */
 static void
 end(struct source *s)
@@ -531,11 +536,12 @@ struct header {
 };
 
 /*
- * Decode the header: a word with the number 1, which shows the word size and
- * byte order, and the version, a 'long'.  The version is never 0, so the number
- * 1 in 32 bits, with the version after it, cannot look like the number 1 in 64
- * bits.  If 'long' is shorter than a word, the version fills only half of the
- * second word, and the first record begins after this half.
+ * Decode the header.  It has two numbers.  The first is a word with the value
+ * 1, which shows the word size and the byte order.  The second is the version,
+ * a 'long'.  A 32-bit word with the value 1 cannot look like a 64-bit word with
+ * the value 1, because the version after it is never 0.  If 'long' is shorter
+ * than a word, the version fills only half of the second word, and the first
+ * record begins after this half.
  */
 static bool
 get_header(const uint8_t *p, struct header *header_ret)

@@ -68,7 +68,7 @@ struct heaptrack {
 	/* objects that are now mapped in the program's memory */
 	struct modules modules;
 	struct modules written_modules;
-	/* maps an address to 'value', its frame id */
+	/* maps the address of a call to the id of its frame */
 	struct u64_map known_ips;
 	/* Bytes allocated for all 'struct rows' above. */
 	uint64_t row_nbytes;
@@ -137,10 +137,11 @@ void heaptrack_put_header(struct source *s, enum heaptrack_header what,
 			  const uint8_t *value, size_t nbytes);
 
 /*
- * Parse lines of raw files: 'x', 'm' and 't'; heaptrack_on_raw_trace() gets the
- * address of a line 't' and the stack of its caller.  Return the malformed
- * field (a static string) or NULL; the source may have stopped even if the
- * result is NULL.
+ * Parse a line of a raw file.  heaptrack_on_exe() parses a line 'x',
+ * heaptrack_on_module() a line 'm'.  heaptrack_on_raw_trace() gets the numbers
+ * of a line 't': the address, and the stack of the caller.  Return the
+ * malformed field (a static string) or NULL.  The source may have stopped even
+ * if the result is NULL.
  */
 const char *heaptrack_on_exe(struct source *s, struct heaptrack_fields f);
 const char *heaptrack_on_module(struct source *s, struct heaptrack_fields f);

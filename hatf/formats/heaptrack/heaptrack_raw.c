@@ -6,7 +6,7 @@
 #include "hatf/formats/common/textio.h"
 #include "hatf/formats/heaptrack/heaptrack.h"
 
-/* x NAME: NAME is the path of the program */
+/* Parse a line "x NAME".  NAME is the path of the program. */
 const char *
 heaptrack_on_exe(struct source *s, struct heaptrack_fields f)
 {
@@ -51,8 +51,8 @@ take_piece(struct source *s, struct heaptrack_fields *f, struct module *piece,
 }
 
 /*
- * m NAME BASE [OFFSET SIZE]... describes an object; "m -" means to forget all
- * objects
+ * Parse a line "m NAME BASE [OFFSET SIZE]...", which describes an object, or a
+ * line "m -", which removes all objects.
  */
 const char *
 heaptrack_on_module(struct source *s, struct heaptrack_fields f)
@@ -86,8 +86,8 @@ heaptrack_on_module(struct source *s, struct heaptrack_fields f)
 }
 
 /*
- * Before the first frame that is in a piece, add a comment that describes the
- * piece.
+ * Call this before adding a frame that is in 'piece'.  If no comment describes
+ * the piece yet, add a comment that does.
  */
 static bool
 add_piece(struct source *s, const struct module *piece)
@@ -142,7 +142,10 @@ find_frame(struct source *s, uint64_t address, uint64_t *id_ret)
 	return true;
 }
 
-/* t IP PARENT, with both numbers parsed */
+/*
+ * Parse a line "t IP PARENT".  'address' is IP, and 'stack' is the stack of
+ * trace number PARENT.
+ */
 const char *
 heaptrack_on_raw_trace(struct source *s, uint64_t address, uint64_t stack)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heaptrack_sink.c - records into an interpreted file of heaptrack (FORMATS
- * "heaptrack")
+ * heaptrack_sink.c - convert records to an interpreted file of heaptrack
+ * (FORMATS "heaptrack")
  *
  * heaptrack_print and heaptrack_gui read these files; heaptrack_source.c
  * explains their lines.  The sink defines every string, return address, stack
@@ -46,7 +46,7 @@ static const char version_line[] = "v 10400 3\n";
  */
 #define COMMAND_MAX 16384
 
-/* The longest "module+0xoffset", in bytes, with its NUL. */
+/* The longest "object+0xoffset", in bytes, with its NUL. */
 #define PLACE_MAX 4200
 
 /*
@@ -59,7 +59,10 @@ struct kind {
 };
 _Static_assert(sizeof(struct kind) == 16, "padding");
 
-/* A stack to write, and how many of its innermost frames form one 'i' line. */
+/*
+ * A stack to write, how many of its innermost frames form one 'i' line, and the
+ * stack of its other frames ('parent').
+ */
 struct step {
 	uint64_t stack, parent;
 	uint32_t frame_count;
@@ -74,11 +77,11 @@ struct heaptrack {
 	 * put_named_step() wrote
 	 */
 	struct string_table ips;
-	/* maps a stack id to 'value', the number of the stack in the file */
+	/* maps a stack id to the number of the stack in the file */
 	struct u64_map traces;
 	/*
-	 * for calls without a stack: maps a thread and a size class to 'value',
-	 * the number of a stack in the file
+	 * for calls without a stack: maps a thread and a size class to the
+	 * number of a stack in the file
 	 */
 	struct u64_map stand_ins;
 	uint64_t trace_count;
@@ -220,7 +223,10 @@ is_at(const struct heaptrack *h, uint64_t id, const struct hatf_frame *where)
 	return strcmp(frame.object, where->object) == 0;
 }
 
-/* Get the frames of a step: at least one, and at most INLINED_MAX. */
+/*
+ * Store the frames of a step in 'frames', innermost first: at least one, and at
+ * most INLINED_MAX.
+ */
 static void
 gather_frames(const struct heaptrack *h, const struct step *step,
 	      uint64_t *frames)
@@ -264,7 +270,7 @@ find_step(const struct heaptrack *h, uint64_t id)
 	return step;
 }
 
-/* Write a stack.  The number of its parent stack is 'parent'. */
+/* Write a stack.  Its parent stack has the number 'parent' in the file. */
 static bool
 put_step(struct sink *s, const struct step *step, uint64_t parent)
 {
@@ -329,8 +335,9 @@ put_stack(struct sink *s, uint64_t id, uint64_t *number_ret)
 }
 
 /*
- * Write a frame that has only a name, and a stack of this frame and the parent
- * stack 'parent'.  Store the number of the new stack.
+ * Write an 'i' line for a frame that has only a name.  Then write a stack of
+ * this frame, whose parent stack has the number 'parent' in the file.  Store
+ * the number of the new stack.
  */
 static bool
 put_named_step(struct sink *s, const char *name, uint64_t parent,
@@ -557,8 +564,8 @@ write_records(struct sink *s, const struct hatf_record *records, size_t n)
 /* -------------------------------------------------------- opening, closing */
 
 /*
- * Copy the value of a header line to 'buf', truncated to 'cap' bytes.  Return
- * its length; 0 if there is no such line.
+ * Copy the value of a header line to 'buf', truncated to 'cap' bytes with the
+ * NUL.  Return the length of the copy; 0 if there is no such line.
  */
 static size_t
 find_header(const struct sink *s, const char *key, char *buf, size_t cap)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heaptrack_source.c - files of heaptrack into records (FORMATS "heaptrack")
+ * heaptrack_source.c - convert files of heaptrack to records (FORMATS
+ * "heaptrack")
  *
  * A raw file has the program's calls, with addresses:
  *
@@ -9,8 +10,8 @@
  * 	- 55a3d7bad530
  *
  * An interpreted file has names for the addresses of calls.  From version 1 of
- * the format on, it does not say which block a call concerns, but only the
- * block's kind (size and stack):
+ * the format on, the file does not say which block a call concerns, but only
+ * the block's kind (size and stack):
  *
  * 	i 7fed81f52b9f 1 2 3 1a	in object 1, function 2, file 3, line 26
  * 	t 1 0				stack: its 'i', parent stack
@@ -34,7 +35,7 @@
 
 #define VERSION_MAX 3
 
-/* From this version on, the length of a string precedes it. */
+/* From this version on, the length of a string precedes the string. */
 #define VERSION_SIZED 3
 
 /* Microseconds per millisecond: the file has times in milliseconds. */
@@ -51,8 +52,9 @@
 #define BLOCK_MAX   (((uint64_t)1 << (KIND_SHIFT - BLOCK_SHIFT)) - 1)
 
 /*
- * Maximum number of frames of a return address.  It limits the memory for
- * stacks, because every stack with this address has all of these frames.
+ * Maximum number of frames of a return address.  There is a limit, because
+ * every stack that contains a return address takes memory for all frames of
+ * that address.
  */
 #define INLINED_MAX 1024
 
@@ -114,7 +116,7 @@ take_place(const struct heaptrack *h, struct heaptrack_fields *f,
 				      heaptrack_take_number(f, &frame->line)));
 }
 
-/* i IP OBJECT [FUNCTION [FILE LINE [FUNCTION FILE LINE]...]] */
+/* Parse a line "i IP OBJECT [FUNCTION [FILE LINE [FUNCTION FILE LINE]...]]". */
 static const char *
 on_ip(struct source *s, struct heaptrack_fields f)
 {
@@ -147,7 +149,10 @@ on_ip(struct source *s, struct heaptrack_fields f)
 	return NULL;
 }
 
-/* t IP-NUMBER PARENT, with both numbers parsed */
+/*
+ * Parse a line "t IP-NUMBER PARENT".  'number' is IP-NUMBER, and 'stack' is the
+ * stack of trace number PARENT.
+ */
 static const char *
 on_interpreted_trace(struct source *s, uint64_t number, uint64_t stack)
 {
@@ -169,7 +174,7 @@ on_interpreted_trace(struct source *s, uint64_t number, uint64_t stack)
 	return NULL;
 }
 
-/* a SIZE TRACE */
+/* Parse a line "a SIZE TRACE", which defines a kind of block. */
 static const char *
 on_kind(struct source *s, struct heaptrack_fields f)
 {
@@ -209,7 +214,10 @@ on_trace(struct source *s, struct heaptrack_fields f)
 				 : heaptrack_on_raw_trace(s, what, stack);
 }
 
-/* v HEAPTRACK FILE: the versions of heaptrack and of the file format */
+/*
+ * Parse a line "v HEAPTRACK FILE": the versions of heaptrack and of the file
+ * format.
+ */
 static const char *
 on_version(struct source *s, struct heaptrack_fields f)
 {
@@ -295,7 +303,7 @@ add_note(struct source *s, struct text *t)
 		source_stop(s, HATF_NO_MEMORY, NULL);
 }
 
-/* R PAGES: resident set of the process, in pages */
+/* Parse a line "R PAGES": the resident set of the process, in pages. */
 static const char *
 on_resident(struct source *s, struct heaptrack_fields f)
 {
@@ -314,7 +322,7 @@ on_resident(struct source *s, struct heaptrack_fields f)
 	return NULL;
 }
 
-/* S TEXT: a leak that heaptrack_print must not show */
+/* Parse a line "S TEXT": a leak that heaptrack_print must not show. */
 static const char *
 on_suppression(struct source *s, struct heaptrack_fields f)
 {
@@ -484,8 +492,9 @@ on_free(struct source *s, struct heaptrack_fields f)
 }
 
 /*
- * Add the definitions of frames and stacks that a line made.  Call this after
- * each such line, so that few definitions are waiting at any time.
+ * Add comments that define the frames and stacks that a line has added to
+ * h->stacks.  Call this after each such line, so that few definitions are
+ * waiting at any time.
  */
 static void
 add_definitions(struct source *s)

@@ -24,7 +24,8 @@
 #define MEMTRACE_HEADER_DOMAIN_NBYTES 68
 
 /*
- * The low bits of an event's header are its time.  The bits above are its type.
+ * In the header of an event, the low bits are the time of the event, and the
+ * bits above them are the type.
  */
 #define MEMTRACE_TIME_BITS 25
 #define MEMTRACE_TIME_MASK (((uint32_t)1 << MEMTRACE_TIME_BITS) - 1)
@@ -56,7 +57,10 @@ enum memtrace_area {
  */
 #define MEMTRACE_TABLE_COUNT 31
 
-/* The first byte of a number that takes more than one byte. */
+/*
+ * The first byte of a number that takes more than one byte.  It says whether 2,
+ * 4 or 8 bytes follow.
+ */
 enum {
 	MEMTRACE_VINT16 = 253,
 	MEMTRACE_VINT32 = 254,

@@ -23,20 +23,21 @@
 #define NAME_MAX_NBYTES 1000
 
 /*
- * PLACE_MAX: the longest place in the source, with its two names.
- * LOCATION_NBYTES: the size of a location without its places.
+ * PLACE_MAX: the size in bytes of the longest place (line, columns and two
+ * names) in a location.  LOCATION_NBYTES: the size of a location without its
+ * places.
  */
 #define PLACE_MAX	(6 + 2 * (NAME_MAX_NBYTES + 1))
 #define LOCATION_NBYTES (4 + 8 + 1)
 
-/* Maximum number of places of a code, because a byte stores their number. */
+/* Maximum number of places of a location code: a byte stores their number. */
 #define PLACES_MAX 255
 
 /*
- * Codes must fit OCaml's integers of 63 bits, so the encoder keeps only the low
- * 61 bits.  A code that the encoder makes is the id of a frame.  If the trace
- * also has codes of its own, the bit CODE_OURS distinguishes the codes of the
- * encoder.
+ * Location codes must fit OCaml's integers of 63 bits, so the encoder keeps
+ * only the low 61 bits of a code.  A code that the encoder makes is the id of a
+ * frame.  If the trace also has codes of its own, the bit CODE_OURS
+ * distinguishes the codes of the encoder.
  */
 #define CODE_MASK (((uint64_t)1 << 61) - 1)
 #define CODE_OURS ((uint64_t)1 << 60)
@@ -232,8 +233,8 @@ put_place(struct memtrace_packet *p, const struct hatf_frame *f)
 }
 
 /*
- * Does the frame have more than a code: a function, a file, an object or a
- * line?  A frame without a code is always a place.
+ * Is the frame a place in a location?  It is if the frame has a function, a
+ * file, an object or a line, or if the frame has no location code.
  */
 static bool
 is_place(const struct memtrace_packets *w, const struct hatf_frame *f)
@@ -272,9 +273,9 @@ put_location(struct memtrace_packets *w, uint64_t code, const uint64_t *frames,
 }
 
 /*
- * Find the code for some frames, and write its location if it is new.  If the
- * address has stood for other frames before, make another code.  Return false
- * if memory runs out.
+ * Find the location code for the frames of a call site.  If the code is new,
+ * write its location.  If the code that follows from 'address' already stands
+ * for other frames, make another code.  Return false if memory runs out.
  */
 static bool
 put_code(struct memtrace_packets *w, uint64_t address, const uint64_t *frames,
@@ -307,8 +308,8 @@ put_code(struct memtrace_packets *w, uint64_t address, const uint64_t *frames,
 /* ------------------------------------------------------------------- stacks */
 
 /*
- * Copy the frames of a stack to w->frames, outermost first, up to the limit.
- * Return how many were copied.
+ * Copy the outermost frames of a stack to w->frames, outermost first, at most
+ * MEMTRACE_CODES_MAX.  Return how many were copied.
  */
 static size_t
 gather_frames(struct memtrace_packets *w, uint64_t id)

@@ -2,16 +2,17 @@
 /*
  * memtrace_packets.h - encoder of Memtrace packets
  *
- * The encoder builds each packet in memory, because the header has its length
- * and number of allocations.  A packet has events of one domain only.
+ * The encoder builds each packet in memory, because the packet begins with a
+ * header that contains the length of the packet and the ids of its allocations.
+ * A packet has events of one domain (an OCaml thread of execution) only.
  * Locations are in packets of their own, before the first event that refers to
  * them.
  *
- * A stack is encoded as a difference from the last stack of the domain (an
- * OCaml thread of execution).  A frame whose code is in the cache is encoded as
- * the number of its cache bucket.  Names are always written in full, so the
- * encoder needs no name tables.  A change of domain resets the last stack and
- * the cache, so one cache suffices for all domains.
+ * A stack is encoded as a difference from the last stack of the domain.  A
+ * frame whose location code is in the cache is encoded as the number of its
+ * cache bucket.  Names are always written in full, so the encoder needs no name
+ * tables.  A change of domain resets the last stack and the cache, so one cache
+ * suffices for all domains.
  *
  * Memory is O(distinct frames).  Only one thread may use an encoder.  Functions
  * that return bool return false if memory runs out.
@@ -56,16 +57,17 @@ struct memtrace_packets {
 	struct hatf_stacks *stacks;
 	/*
 	 * true: Memtrace recorded the trace, and gave each call site a location
-	 * code.  With inlined functions, a call site has several frames.  Each
-	 * of them has the code as its address.
+	 * code.  If functions were inlined at a call site, the call site has
+	 * several frames.  Each of these frames has the location code as its
+	 * address.
 	 */
 	bool has_codes;
 	uint64_t version, pid, domain;
 	/* for each domain the next object id; NULL before version 3 */
 	uint64_t *next_ids;
 	/*
-	 * Maps a code to 'value', its first frame id, and 'extra', the number
-	 * of its frames.
+	 * Maps a location code to its first frame id ('value' of the entry) and
+	 * to the number of its frames ('extra').
 	 */
 	struct u64_map written_codes;
 	struct memtrace_packet events, locations;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memtrace_sink.c - records into a trace of OCaml's Memtrace (FORMATS
+ * memtrace_sink.c - convert records to a trace of OCaml's Memtrace (FORMATS
  * "memtrace")
  *
- * If the trace is not a trace of samples, the sink writes every block as
- * sampled at the rate 1, with as many samples as words.  If Memtrace wrote the
- * trace, the sink reproduces its domains, object ids, codes of frames and
+ * If the trace is not a trace of samples, the sink writes the sampling rate 1,
+ * and for each block as many samples as the block has words.  If Memtrace wrote
+ * the trace, the sink reproduces its domains, object ids, location codes and
  * promotions.
  *
  * Memory is O(live blocks + distinct stacks).
@@ -48,7 +48,7 @@ struct memtrace {
 	 */
 	bool is_memtrace;
 	uint64_t start; /* start of the trace, in microseconds since 1970 */
-	/* units of the trace's time per us; 0: the unit is 1 us */
+	/* units of the trace's time per us; 0: take a unit as 1 us */
 	uint64_t us_units;
 	/* time of the last event, in microseconds since 1970 */
 	uint64_t time;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memtrace_source.c - traces of OCaml's Memtrace into records (FORMATS
+ * memtrace_source.c - convert traces of OCaml's Memtrace to records (FORMATS
  * "memtrace")
  *
  * Memtrace samples a program's allocations at random.  A trace has the
@@ -234,8 +234,9 @@ add_samples(struct memtrace *m, struct hatf_record *rec, uint64_t count)
 struct alloc {
 	uint64_t words, sample_count, area;
 	/*
-	 * The number of codes shared with the last backtrace; the number of
-	 * codes in the event, without those that the cache predicts.
+	 * 'common' is the number of codes that the backtrace shares with the
+	 * last backtrace.  'code_count' is the number of codes in the event,
+	 * without those that the cache predicts.
 	 */
 	uint64_t common, code_count;
 };

@@ -3,7 +3,8 @@
  * memtrace_stacks.c - see memtrace_stacks.h
  *
  * For each level of the last stack, the decoder keeps the id of the stack up to
- * that level, so it does not add the common part of two stacks again.
+ * that level.  If the next stack has the same outer levels, the decoder
+ * therefore need not add them again.
  */
 #include "hatf/formats/memtrace/memtrace_stacks.h"
 
@@ -365,8 +366,9 @@ push_frame(struct memtrace_stacks *m, struct memtrace_domain *d, uint64_t code)
 }
 
 /*
- * Decode how many predicted frames follow.  If the cache lacks the code of the
- * frame, decode the code instead.
+ * Store how many predicted frames follow.  If the tag says that the cache lacks
+ * the code of the frame, none follow; decode the code and put it into the
+ * cache.
  */
 static bool
 take_follow(struct memtrace_domain *d, struct memtrace_cursor *c, unsigned tag,

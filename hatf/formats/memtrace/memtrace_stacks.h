@@ -62,7 +62,7 @@ struct memtrace_domain {
 	struct rows levels; /* rows of struct memtrace_level */
 	/* true: the decoder has begun a packet of this domain */
 	bool has_begun;
-	/* the id after those of all objects allocated so far */
+	/* the id after the newest object id of this domain */
 	uint64_t next_id;
 	/* time of the last event, in microseconds since 1970 */
 	uint64_t time;
@@ -72,8 +72,8 @@ struct memtrace_stacks {
 	struct hatf_stacks *stacks;
 	struct string_table names;
 	/*
-	 * Maps a location code to 'value', the index of its first frame in
-	 * 'frames', and 'extra', the number of its frames.
+	 * Maps a location code to the index of its first frame in 'frames'
+	 * ('value' of the entry) and to the number of its frames ('extra').
 	 */
 	struct u64_map codes;
 	struct rows frames; /* rows of uint64_t: frame ids */
@@ -132,9 +132,10 @@ bool memtrace_cache_matches(const struct memtrace_domain *d, uint64_t bucket,
  * Decode a backtrace.  It has the first 'common' codes of the domain's last
  * stack, then 'count' codes of the event, each followed by the codes that the
  * cache predicts.  The backtrace becomes the last stack.  Exception: if the
- * last stack has fewer than 'common' codes, it was truncated; update only the
- * cache.  Errors: HATF_BAD_FIELD, also for a code without a location;
- * HATF_LIMIT; HATF_NO_MEMORY.
+ * last stack has fewer than 'common' codes, the writer has truncated the last
+ * stack.  In this case, update only the cache, and keep the last stack.
+ * Errors: HATF_BAD_FIELD, also for a code without a location; HATF_LIMIT;
+ * HATF_NO_MEMORY.
  */
 enum hatf_status memtrace_take_stack(struct memtrace_stacks *m,
 				     struct memtrace_domain *d,

@@ -144,8 +144,9 @@ event_dtds_note(struct event_dtds *d, const char *comment, size_t nbytes)
 	if (k == NULL && length >= 0 && (size_t)length < sizeof(d->part))
 		k = add(d, name, size, &ok);
 	/*
-	 * A segment repeats the parts of earlier segments, so take only the
-	 * part that begins where the text so far ends.
+	 * Each segment of a trace repeats the parts that earlier segments
+	 * contain, so take only the part that begins where the text so far
+	 * ends.
 	 */
 	if (k != NULL && length >= 0 && offset == k->have &&
 	    (size_t)length <= k->size - k->have) {
@@ -157,7 +158,10 @@ event_dtds_note(struct event_dtds *d, const char *comment, size_t nbytes)
 
 /* --------------------------------------------------------------- extending */
 
-/* Does an earlier field of the same scope have the name of step 'i'? */
+/*
+ * Does an earlier field, from step 'first' on but not in a nested record, have
+ * the same name as the field of step 'i'?
+ */
 static bool
 is_repeated_name(const struct schema_record *r, uint32_t first, uint32_t i)
 {
@@ -198,7 +202,10 @@ print_property(FILE *f, const struct schema_record *r,
 static void print_nested(FILE *f, const struct schema_record *r,
 			 const char *name, uint32_t first, uint32_t end);
 
-/* Print the fields of some steps, separated by commas. */
+/*
+ * Print the fields of the steps from 'first' to before 'end', separated by
+ * commas.
+ */
 static void
 print_fields(FILE *f, const struct schema_record *r, uint32_t first,
 	     uint32_t end)

@@ -4,11 +4,11 @@
  * program's DTDs
  *
  * A trace contains the DTDs of the program's events in comments (FORMAT "Events
- * of the program").  This module collects them and adds their records to the
- * DTD of the Meta-TF trace, as event_text.h describes.  Each field keeps its
- * width, but a number takes at least 1 byte.  A number that the program's DTD
- * stores as 'baseOffset' or 'delta' gets the interpretation 'baseOffset 0'.
- * Every other field gets the interpretation 'none'.
+ * of the program").  This module collects these DTDs and adds the records that
+ * they define to the DTD of the Meta-TF trace, as event_text.h describes.  Each
+ * field keeps its width, but a number takes at least 1 byte.  A number that the
+ * program's DTD stores as 'baseOffset' or 'delta' gets the interpretation
+ * 'baseOffset 0'.  Every other field gets the interpretation 'none'.
  *
  * The trace is untrusted, so the number and the size of DTDs are limited; the
  * events of a DTD beyond the limits stay comments.

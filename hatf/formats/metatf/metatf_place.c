@@ -45,7 +45,11 @@ struct metatf_place {
 	struct row rows[BATCH_RECORDS];
 	struct mtf_value values[BATCH_VALUES];
 	uint8_t bytes[BATCH_NBYTES];
-	uint64_t *previous; /* previous values, by 'history' (schema.h) */
+	/*
+	 * The previous value of each field, at index 'history' of the field
+	 * (struct schema_field).
+	 */
+	uint64_t *previous;
 	/* The contents of 'previous' before the batch. */
 	uint64_t *before;
 	struct field_figures *figures; /* one for each field of the section */

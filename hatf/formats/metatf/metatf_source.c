@@ -24,7 +24,10 @@ struct metatf_source {
 	struct dtd *dtd;
 	char *dtd_text;
 	struct schema *schema;
-	/* By section: an array with an element for each record. */
+	/*
+	 * For each section: an array with an element for each record of the
+	 * section.
+	 */
 	struct metatf_map **maps;
 	char comment[UINT16_MAX]; /* an event of the program, as text */
 };

@@ -4,10 +4,10 @@
  *
  * See FORMATS "Addresses".  Most addresses recur again and again.  So a table
  * has each address of a group once, and the stream has indices into the table,
- * called numbers; gzip compresses these better than addresses.  There are two
- * ways to store the numbers.  If they are stored one after the other, gzip
+ * called numbers.  gzip compresses numbers better than addresses.  There are
+ * two ways to store the numbers.  If they are stored one after the other, gzip
  * finds repeated numbers.  If all high bytes are stored before all low bytes,
- * gzip finds repetition among the bytes of each kind.
+ * gzip finds repetition among the high bytes and among the low bytes.
  *
  * Only one thread may use a stream or a writer.
  */

@@ -4,9 +4,10 @@
  *
  * The source decodes the rows in place in the window.  The fast path,
  * take_rows(), decodes allocs, frees and reallocs without attributes.  The
- * compiler makes one copy of this function for each width with the paper's four
- * columns, and one for all other sections.  take_rows() stops before any other
- * row, valid or not; take_row() decodes this row.
+ * compiler makes three copies of this function: one for each of the two widths
+ * in sections that have only the paper's four columns, and one for all other
+ * sections.  take_rows() stops before a row of any other kind, valid or not,
+ * and take_row() then decodes this row.
  */
 #include "hatf/formats/ours/binary.h"
 
@@ -74,7 +75,8 @@ take_rows(const struct binary *b, const uint8_t *p, uint64_t offset,
 }
 
 /*
- * Read the numbers of the row at 'p' into an array by column.  Return the tag.
+ * Decode the row at 'p': store the value of each column in 'value[column]', or
+ * 0 if the section does not have the column.  Return the tag.
  */
 static uint64_t
 get_row(const struct binary *b, const uint8_t *p, uint64_t *value)

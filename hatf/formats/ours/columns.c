@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * A base is a multiple of this number, so that it suits most later addresses,
- * too.
+ * A base is a multiple of this number, so that the base suits most later
+ * addresses, too.
  */
 #define BASE_ALIGNMENT (UINT64_C(1) << 28)
 

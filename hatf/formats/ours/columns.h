@@ -73,8 +73,8 @@ struct columns {
 	uint64_t any[COLUMN_COUNT];
 	/*
 	 * The lowest and the highest address in each of the two address
-	 * columns, except 0.  If a column has no address but 0, they are ~0 and
-	 * 0.
+	 * columns, except 0.  If a column has no address but 0, its lowest
+	 * address is ~0 and its highest is 0.
 	 */
 	uint64_t lowest[2], highest[2];
 	uint8_t *tags;

@@ -18,10 +18,7 @@
 
 #define GROUP_MAGIC_NBYTES 8
 
-/*
- * Limits of a group.  Every record takes at least one byte of a stream, so the
- * limit of a piece bounds the number of records, too.
- */
+/* Limits of a group: the number of its records, and the length of a piece. */
 #define GROUP_RECORDS_MAX ((uint32_t)1 << 18)
 #define GROUP_PIECE_MAX	  ((uint32_t)4 << 20) /* in bytes, uncompressed */
 
@@ -56,7 +53,7 @@ struct group {
 	uint64_t offset, end_offset;
 	struct piece piece[GROUP_STREAM_MAX];
 	struct inflate *inflate;
-	uint8_t *packed; /* memory for a piece as the file has it, compressed */
+	uint8_t *packed; /* memory for the compressed bytes of a piece */
 	size_t packed_cap;
 };
 

@@ -39,7 +39,7 @@ struct hatf {
 	/* the encoder's buffer, 'buf_nbytes' bytes */
 	uint8_t *buf;
 	void *span; /* memory for the encoder's span */
-	/* the encoder's column; NULL if the trace is bare */
+	/* the encoder's column of stacks; NULL if the trace is bare */
 	struct stack_column *column;
 	/* deflate_bound(buf_nbytes) bytes; NULL if there is no compression */
 	uint8_t *member;
@@ -65,7 +65,8 @@ flush_span(struct hatf *h)
 
 /*
  * Write the buffer to the file, as one gzip member if the trace is compressed.
- * This ends the trace block, except in a bare trace with the default planner.
+ * Also end the trace block, unless the trace is bare and the planner is the
+ * default.
  */
 static enum hatf_status
 flush(struct sink *s)
@@ -197,8 +198,9 @@ allocate(struct sink *s)
 	const struct place_planner *const planner = h->planner;
 
 	/*
-	 * The buffer has room for a trace block, its last records, a block
-	 * comment or trailer, and the column of stacks.
+	 * The buffer has room for BLOCK_NBYTES, for the records that the
+	 * encoder may still append after this length, for a block comment or
+	 * trailer, and for the column of stacks.
 	 */
 	h->buf_nbytes = BLOCK_NBYTES + encoder_room_nbytes(planner) +
 			ENCODER_RECORD_MAX_NBYTES + ENCODER_COLUMN_NBYTES;
@@ -245,9 +247,9 @@ choose_planner(struct sink *s)
 		return HATF_OK;
 
 	/*
-	 * Use "optimum" in place of "smallest".  Without compression, its
-	 * result is always the smallest.  With compression, it is one of the
-	 * placements that the trial compares.
+	 * Use "optimum" in place of "smallest".  Without compression, the
+	 * result of "optimum" is always the smallest.  With compression,
+	 * "optimum" is one of the placements that the trial compares.
 	 */
 	h->smallest = strcmp(name, TECHNIQUE_SMALLEST) == 0;
 

@@ -2,9 +2,9 @@
 /*
  * hatf_source.c - read records from HATF: the decoder on the window
  *
- * The records are decoded in place in the window.  The decoder counts them and
- * stops at each comment, so that 'framing' sees the comment before anything
- * after it is decoded.
+ * The records are decoded in place in the window.  The decoder counts the
+ * records and stops at each comment, so that s->framing (framing.h) gets the
+ * comment before anything after it is decoded.
  */
 #include "hatf/codec/crc32c.h"
 #include "hatf/decoder/decoder.h"
@@ -162,9 +162,11 @@ note_column(struct source *s, const struct hatf_record *comment)
 }
 
 /*
- * Make memory for the attributes of 'max' records with a stack appended; their
- * own attributes are in the window.  Return false if there is no memory, or if
- * records that were already read use the memory; the caller then stops reading.
+ * Reserve memory for copies of the attributes of 'max' records, each with a
+ * stack appended.  Without the stacks, these attributes are in the window, so
+ * they take at most INPUT_WINDOW_NBYTES.  Return false if there is no memory,
+ * or if the present memory is too small but records that were already read use
+ * it; the caller then stops reading.
  */
 static bool
 reserve_items(struct source *s, size_t max)
@@ -208,7 +210,8 @@ add_stacks(struct hatf_in *in, struct hatf_record *records, size_t n)
 }
 
 /*
- * Pass a comment to 'framing'.  Return false if reading ends with this comment.
+ * Check the checksum of a comment, pass the comment to s->framing, and begin or
+ * end a column of stacks.  Return false if reading ends with this comment.
  */
 static bool
 note_comment(struct source *s, const struct hatf_record *comment)
@@ -239,7 +242,10 @@ note_comment(struct source *s, const struct hatf_record *comment)
 	return false;
 }
 
-/* Update the counts that the reader asks for. */
+/*
+ * Copy the position and the counts of the decoder to the source, where the
+ * reader looks for them.
+ */
 static void
 update_counts(struct source *s)
 {

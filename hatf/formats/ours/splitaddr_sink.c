@@ -14,8 +14,8 @@
 #include <stdlib.h>
 
 /*
- * How many bytes of HATF a group has.  A record takes at least one byte, so a
- * group of frees with this length has nearly ADDRESS_STREAM_MAX addresses.
+ * How many bytes of HATF a group has.  A free may take only one byte, so a
+ * group of this length may have nearly ADDRESS_STREAM_MAX addresses.
  */
 #define GROUP_NBYTES ((size_t)256 * 1024)
 

@@ -2,9 +2,9 @@
 /*
  * trial.c - see trial.h
  *
- * A technique leaves its result in the encoder and its buffer.  trial_flush()
- * resets the encoder before the next technique, which then overwrites the
- * buffer, and keeps a copy of the best result.
+ * A technique leaves its result in the encoder and in the encoder's buffer.
+ * trial_flush() keeps a copy of the best result so far.  Before each technique,
+ * trial_flush() resets the encoder.  The technique then overwrites the buffer.
  */
 #include "hatf/formats/ours/trial.h"
 

@@ -9,7 +9,8 @@
  * flamegraph.pl, inferno and speedscope read these files.  A line has frames,
  * outermost first, with semicolons between them, and a number after the last
  * blank.  The number is the sum of the bytes that the stack allocated in the
- * whole trace.  Unlike live bytes, it does not depend on a point in time.
+ * whole trace.  Unlike the sum of live bytes, this sum does not depend on a
+ * point in time.
  */
 #include "hatf/containers/rows.h"
 #include "hatf/containers/string_table.h"
@@ -19,8 +20,8 @@
 #include <stdlib.h>
 
 /*
- * Maximum number of bytes of names that the sink writes.  Many stacks may
- * repeat the same few names.
+ * Maximum number of bytes of names that the sink writes.  There is a limit,
+ * because a small trace can have many stacks that repeat the same few names.
  */
 #define TEXT_MAX ((uint64_t)1 << 30)
 
@@ -30,12 +31,14 @@
  */
 struct folded {
 	struct profile profile;
-	struct string_table texts; /* texts of entries */
-	/* Each stack is an array of numbers of 'texts', outermost first. */
+	struct string_table texts; /* texts of the profile's entries */
+	/*
+	 * Each stack is an array of numbers in 'texts', outermost frame first.
+	 */
 	struct string_table stacks;
 	/* rows of uint64_t: bytes allocated by stack number n, in row n - 1 */
 	struct rows nbytes;
-	/* rows of uint32_t: numbers of 'texts'; scratch memory */
+	/* rows of uint32_t: numbers in 'texts'; scratch memory of add_site() */
 	struct rows numbers;
 	/* bytes of names written so far; at most TEXT_MAX */
 	uint64_t nbytes_written;

@@ -90,7 +90,10 @@ struct pprof {
 	/* pairs of string indices: name and file */
 	struct string_table functions;
 	struct string_table mappings; /* the bytes of each struct mapping */
-	/* Each location is an array of indices of entries, innermost first. */
+	/*
+	 * Each location is an array of indices in profile.entries, innermost
+	 * first.
+	 */
 	struct string_table locations;
 	/*
 	 * rows of uint8_t: the bits of 'enum names' for mapping n, in row n - 1
@@ -110,7 +113,7 @@ struct pprof {
 	enum hatf_status status;
 };
 
-/* Write the contents of 'outer' to the file, and empty it. */
+/* Write the contents of 'outer' to the file, and empty 'outer'. */
 static void
 write_outer(struct sink *s)
 {
@@ -325,8 +328,8 @@ function_of(struct pprof *p, const char *name, const char *file)
  * A mapping of an object.  The table 'mappings' compares the bytes of its
  * entries, so this struct must have no padding.  'start', 'limit' and 'offset'
  * are 0 if the address of the mapping is unknown, or if addresses are relative
- * to the object.  If they are 0, pprof takes addresses as relative to the
- * object.
+ * to the object.  If these members are 0, pprof takes addresses as relative to
+ * the object.
  */
 struct mapping {
 	uint64_t object, build_id; /* indices of strings */
@@ -486,7 +489,10 @@ write_mappings(struct sink *s)
 	return true;
 }
 
-/* Append a line to a location.  Every entry has a name. */
+/*
+ * Append a line to a location.  The line always has a function, because
+ * profile_name() returns a name for every entry.
+ */
 static void
 put_line(struct pprof *p, const struct profile_entry *e,
 	 const struct hatf_frame *frame)
@@ -502,8 +508,9 @@ put_line(struct pprof *p, const struct profile_entry *e,
 }
 
 /*
- * Return the address of a frame's call in memory.  If the mapping does not say
- * where in memory the object was, return the address in the object's file.
+ * Return the address of a frame's call in memory.  If no mapping of the trace
+ * says where in memory the object of the frame was, return the address in the
+ * object's file, if that is known.
  */
 static uint64_t
 location_address(const struct pprof *p, const struct hatf_frame *frame)

@@ -338,7 +338,9 @@ begin_block(struct profile *p, const struct hatf_record *rec,
 
 /*
  * Count a call.  If reallocs keep the site, a realloc does not end the block's
- * life, so cancel the part of the lifetime that would count twice.
+ * life.  After such a realloc, subtract the lifetime up to the realloc, which
+ * shrink() has added: the later end of the block's life adds the whole
+ * lifetime.
  */
 static bool
 count_entry(struct profile *p, const struct hatf_record *rec,

@@ -68,8 +68,9 @@ struct profile_site {
 };
 
 /*
- * An entry of a site's stack.  It is a frame.  If the stack is missing, a size
- * class stands for the innermost frame, and a thread for its caller.
+ * An entry of a site's stack.  Each entry is a frame, unless the stack is
+ * missing.  Then two entries stand for the stack: a size class for the
+ * innermost frame, and a thread for its caller.
  */
 struct profile_entry {
 	enum {
@@ -90,9 +91,9 @@ struct profile {
 	struct modules modules;
 	/* addresses of frames are relative to their object */
 	bool has_own_addresses;
-	/* maps site_key() to 'value', the index in 'sites' */
+	/* maps the site_key() of a site to its index in 'sites' */
 	struct u64_map index;
-	/* maps a thread to 'value', its index from 0 */
+	/* maps a thread to its index, from 0 */
 	struct u64_map threads;
 	struct profile_site *sites;
 	size_t site_count, site_cap;
@@ -102,7 +103,7 @@ struct profile {
 	 * PROFILE_RECENT_COUNT.
 	 */
 	size_t recent[PROFILE_RECENT_COUNT];
-	/* maps an entry's key to 'value', its index in 'entries' */
+	/* maps an entry's key to the index of the entry in 'entries' */
 	struct u64_map entry_map;
 	struct profile_entry *entries;
 	size_t entry_count, entry_cap;
@@ -111,7 +112,9 @@ struct profile {
 	uint64_t peak_count;  /* number of global peaks so far */
 	uint64_t peak_time;
 	uint64_t now;
-	/* use the times of the trace; if not, the unit of time is one call */
+	/*
+	 * true: use the times of the trace; false: the unit of time is one call
+	 */
 	bool has_times;
 	bool keeps_site; /* a realloc keeps the site of its block */
 	struct sampling sampling;
@@ -157,9 +160,9 @@ void profile_end(struct profile *p);
 #define PROFILE_FRAMES_MAX ((uint64_t)1 << 25)
 
 /*
- * Return the stack of a site, innermost first, as 'count' indices into
- * 'entries'; add new entries there.  The caller frees the array.  Errors:
- * HATF_NO_MEMORY, HATF_LIMIT.
+ * Store the stack of a site, innermost first, as '*count_ret' indices into
+ * p->entries.  Add the entries that are missing there.  The caller frees the
+ * array '*indices_ret'.  Errors: HATF_NO_MEMORY, HATF_LIMIT.
  */
 enum hatf_status profile_stack(struct profile *p,
 			       const struct profile_site *site,

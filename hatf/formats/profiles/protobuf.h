@@ -5,9 +5,9 @@
  * The encoder is hand-written, because pprof's profiles need only varints and
  * length-prefixed bytes, which take few lines and one pass over the data.
  * protobuf-c would add a library, which every user of libhatf would have to
- * link, and would add a compiler to the build.  It also needs the whole profile
- * in memory before it writes the first byte.  The messages are small, so one
- * buffer holds each.
+ * link, and would add a compiler to the build.  protobuf-c also needs the whole
+ * profile in memory before it writes the first byte.  Here, only one message at
+ * a time is in a buffer, and each message is small.
  *
  * Source: "Encoding" of the protocol buffers documentation.  Only one thread
  * may use a message.

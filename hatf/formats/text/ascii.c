@@ -8,9 +8,11 @@
  * 	1 0x55d0c0 0 0 18
  * 	10 a comment
  *
- * The first line names the columns that follow those of a record's tag.
- * Without this line there are no such columns.  The line is itself a comment
- * (tag 10), so a script that looks at tags needs no special case.
+ * A line begins with the tag, and the columns that belong to this tag: none,
+ * some or all of size, old address and address.  The first line of the file
+ * names the columns that follow them.  Without this first line, no columns
+ * follow.  The first line is itself a comment (tag 10), so a script that looks
+ * at tags needs no special case.
  */
 #include "hatf/formats/common/textio.h"
 
@@ -67,7 +69,8 @@ next_number(uint8_t **next, uint64_t *n_ret)
 }
 
 /*
- * Does the line name columns?  Traces that were joined have several such lines.
+ * Does the line name columns?  A file that was joined from several traces has
+ * several such lines.
  */
 static bool
 names_columns(struct textio_cell line)
@@ -123,7 +126,7 @@ parse_comment(struct textio_cell line, struct hatf_record *rec)
 	return NULL;
 }
 
-/* Parse the columns after those of the tag. */
+/* Parse the columns that the first line names. */
 static const char *
 parse_further(const struct ascii *a, struct textio_cell rest,
 	      struct hatf_record *rec)

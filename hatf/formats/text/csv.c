@@ -6,8 +6,8 @@
  *	alloc,24,0x55d0c0,,0,0,17,01,
  *	comment,,,,,,,,"it says ""phase 2"""
  *
- * The header row names the columns, 'tag' first.  Every row has that many
- * cells.  The cell of a column that the tag does not have is empty.
+ * The header row names the columns, 'tag' first.  Every row has a cell for each
+ * column.  The cell is empty if records with this tag do not have the column.
  */
 #include "hatf/formats/common/textio.h"
 

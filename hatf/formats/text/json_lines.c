@@ -65,7 +65,10 @@ take_unit(struct cursor *c, unsigned *unit_ret)
 	return true;
 }
 
-/* Read the character of one \u escape, or of two that are a surrogate pair. */
+/*
+ * Read the character of a \u escape, or of two \u escapes that are a surrogate
+ * pair.  The caller has read the first "\u".
+ */
 static bool
 take_unicode(struct cursor *c, unsigned *code_ret)
 {

@@ -21,7 +21,8 @@ enum xml_field {
 #define XML_FIELD_COUNT 7
 
 /*
- * The fields that a record must have; other fields are 0 if they are missing.
+ * The fields that a record must have if its tag has them; other fields are 0 if
+ * they are missing.
  */
 #define XML_REQUIRED \
 	(1u << XML_SIZE | 1u << XML_ADDRESS | 1u << XML_OLD_ADDRESS)

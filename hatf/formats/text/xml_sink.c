@@ -117,8 +117,8 @@ put_fields(uint8_t *p, const struct hatf_record *rec)
 }
 
 /*
- * Return the length of the longest prefix that needs no escape.  If it is 0,
- * the first byte must become \xHH or an entity.
+ * Return the length of the longest prefix that needs no escape.  If the result
+ * is 0, the first byte must become \xHH or an entity.
  */
 static size_t
 plain_nbytes(const uint8_t *s, size_t nbytes)

@@ -442,8 +442,9 @@ feed(struct source *s, size_t nbytes)
 /*
  * Return how many bytes to pass to expat, at most PIECE_NBYTES.  Take
  * x->stride_nbytes bytes, and as many more as reach the next end tag of a
- * record or, outside the root element, the next '>'.  If there is none, return
- * the maximum.  Double x->stride_nbytes for the next call.
+ * record or, outside the root element, the next '>'.  If that many bytes are
+ * not in the window, or exceed the maximum, take as many as possible.  Double
+ * x->stride_nbytes for the next call.
  */
 static size_t
 piece_nbytes(struct xml *x, const struct input_window *w)
@@ -491,9 +492,9 @@ advance(struct source *s, const struct xml_plain *p)
 }
 
 /*
- * The source is at a place where the root element may have content.  Skip
- * blanks and comments, and try to parse a plain record.  Return false if what
- * comes next is not a complete plain record.
+ * Call this at a place where the root element may have content.  Skip blanks
+ * and comments, and try to parse a plain record.  Return false if what comes
+ * next is not a complete plain record.
  */
 static bool
 take_plain(struct source *s)

@@ -106,7 +106,10 @@ field_encode(const struct section_state *s, const struct field_state *f,
 	*stored_ret = rest;
 	if (bits == 64)
 		return true;
-	/* A signed difference fits if its upper bits all equal its sign bit. */
+	/*
+	 * 'sign' is 0 for unsigned numbers.  For signed numbers, adding 'sign'
+	 * maps the numbers that fit 'bits' bits to 0, ..., 2^bits - 1.
+	 */
 	return (rest + f->sign) >> bits == 0;
 }
 

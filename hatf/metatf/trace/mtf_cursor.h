@@ -128,10 +128,10 @@ bool reader_add_value(struct mtf_reader *r, struct mtf_value value);
  */
 void reader_fix_bytes(struct mtf_reader *r);
 
-/* Read the fields of the record r->type, whose tag was read. */
+/* Read the fields of the record r->type.  The caller has read its tag. */
 bool reader_read_fields(struct mtf_reader *r, struct cursor *c);
 
-/* Read and carry out a metadata record whose tag was read. */
+/* Read and carry out a metadata record.  The caller has read its tag. */
 bool reader_read_metadata(struct mtf_reader *r, struct cursor *c);
 
 /* Read a tag, unless the section is plain, and set r->type to the record. */

@@ -17,7 +17,7 @@ struct mtf_error {
 	char text[200];
 };
 
-/* Record an error, unless there is one already.  Return false. */
+/* Record an error, unless one has been recorded already.  Return false. */
 bool mtf_fail(struct mtf_error *err, uint64_t offset, uint64_t record,
 	      const char *format, ...) __attribute__((format(printf, 4, 5)));
 

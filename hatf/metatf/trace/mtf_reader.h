@@ -56,14 +56,15 @@ struct mtf_record {
 struct mtf_reader;
 
 /*
- * Read the header of a file.  Return false after setting '*err'; without the
- * magic number, the text of the error is "not a Meta-TF trace".
+ * Read the header of a file.  On failure, set '*err' and return false.  If the
+ * magic number is missing, the text of the error is "not a Meta-TF trace".
  */
 bool mtf_read_header(int fd, struct mtf_header *h, struct mtf_error *err);
 
 /*
- * Return the text of the DTD that a trace contains; the caller frees it.
- * Return NULL if the trace has none, or after setting '*err'.
+ * Return the text of the DTD that a trace contains; the caller frees it.  If
+ * the trace contains no DTD, return NULL.  On failure, set '*err' and return
+ * NULL.
  */
 char *mtf_read_dtd(int fd, const struct mtf_header *h, size_t *nbytes_ret,
 		   struct mtf_error *err);

@@ -95,7 +95,7 @@ grow_bytes(struct mtf_reader *r, uint64_t nbytes)
 /*
  * Append 'nbytes' bytes of the file to r->bytes in pieces, and make room for
  * one piece at a time.  So a length that exceeds the bytes of the file cannot
- * make the reader allocate all that memory.
+ * make the reader allocate memory for the whole length.
  */
 static bool
 append_bytes(struct mtf_reader *r, struct cursor *c, uint64_t nbytes)
@@ -189,7 +189,7 @@ read_field(struct mtf_reader *r, struct cursor *c, uint32_t idx)
 	       reader_add_value(r, (struct mtf_value){ number, NULL });
 }
 
-/* Read the fields of the steps from 'first' to before 'end'. */
+/* Read the fields of the steps 'first' to 'end' - 1. */
 static bool
 read_steps(struct mtf_reader *r, struct cursor *c, uint32_t first, uint32_t end)
 {
@@ -265,7 +265,7 @@ plan_number(struct mtf_reader *r, struct cursor *c, const struct plan_op *op)
 	if (f->kind == FIELD_ELEMENT) {
 		/*
 		 * read_element() may move r->values, so do not set 'number'
-		 * before it.
+		 * before this call.
 		 */
 		if (!read_element(r, f, &stored))
 			return false;
@@ -390,9 +390,9 @@ column(struct mtf_reader *r, uint64_t number)
 }
 
 /*
- * Skip a comment of a column, whose tag was read.  Do not use
- * reader_read_fields(), because it would overwrite r->last, which belongs to
- * the record that takes the number.
+ * Skip a comment of a column.  The caller has read the tag of the comment.  Do
+ * not use reader_read_fields(), because that function would overwrite r->last,
+ * which belongs to the record that takes a number from the column.
  */
 static bool
 skip_comment(struct mtf_reader *r, struct cursor *c)
@@ -404,8 +404,8 @@ skip_comment(struct mtf_reader *r, struct cursor *c)
 }
 
 /*
- * Read the next number of a column.  Skip the comments before it, and apply the
- * metadata.
+ * Read the next number of a column.  Skip the comments before the number, and
+ * carry out the metadata records before it.
  */
 static bool
 next_element(struct mtf_reader *r, struct cursor *c, uint64_t *number_ret)

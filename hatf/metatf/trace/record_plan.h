@@ -6,9 +6,9 @@
  * A plan has the values that need no work, and a list of operations for the
  * other values.  Metadata invalidates the plans of a section.
  *
- * If no field later adds to a value, the history need not be kept.  Only delta
- * and stride use the previous value, and metadata that sets delta or stride
- * also sets the previous value.
+ * If no field adds to a value later, the reader need not keep the value in
+ * 'previous' of struct section_state.  Only delta and stride use the previous
+ * value, and metadata that sets delta or stride also sets the previous value.
  */
 #ifndef HATF_RECORD_PLAN_H
 #define HATF_RECORD_PLAN_H
@@ -19,7 +19,7 @@
 struct plan_op {
 	const struct field_state *state;
 	uint32_t field;
-	bool is_observed; /* the history of a number must be kept */
+	bool is_observed; /* a number must be kept in 'previous' */
 };
 
 struct record_plan {

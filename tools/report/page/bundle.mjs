@@ -3,8 +3,9 @@
  *
  * usage: node bundle.mjs NODE_MODULES OUTPUT-FOLDER
  *
- * A page's policy has the hashes of its one script and its one style sheet.
- * The browser therefore runs nothing else, and loads nothing.
+ * The content security policy of a page has the hashes of the page's one script
+ * and one style sheet.  The browser therefore runs nothing else, and loads
+ * nothing.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync, existsSync, mkdirSync } from 'node:fs';

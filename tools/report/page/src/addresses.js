@@ -23,8 +23,8 @@ function shareOf(row, column) {
 }
 
 /*
- * At a column: the live bytes, by the map, and the bytes of the rows that have
- * some.
+ * At a column: the live bytes, as far as the map shows them, and the bytes of
+ * all rows that have live bytes.
  */
 function usage(rows, column) {
   let live = 0;
@@ -45,7 +45,7 @@ function labels(trace, rows, rowHeight) {
       return;
     last = at;
     const name = trace.text(row.region.name);
-    /* Above the line that begins the region. */
+    /* Put the label above the line that begins the region. */
     out.push({ at: at + LABEL / 2 / rowHeight,
       text: name || `0x${row.region.start}` });
   });

@@ -12,7 +12,10 @@ let measure = 'peak';
 let unit = 'bytes';
 let host, plot, table;
 
-/* The rows of totals: [text, value of a trace, figure]. */
+/*
+ * The rows of the table of totals: [text, function that returns the value of a
+ * trace, function that formats the value].
+ */
 const TOTALS = [
   ['Peak', (t) => t.totals.peakBytes, bytes],
   ['Blocks at the peak', (t) => t.totals.peakBlocks, exact],
@@ -47,7 +50,10 @@ function proportion(value, base) {
     .replace(/^(?!\+)/, '\u2212');
 }
 
-/* The headings of the columns, one for each trace. */
+/*
+ * The headings of the columns: the name of each trace and, except for the first
+ * trace, "change".
+ */
 function headings(traces) {
   return traces.map((t, i) => {
     const key = el('i', { class: 'key' });
@@ -110,7 +116,7 @@ function drawTable() {
       cells(row.values, figure)))));
 }
 
-/* Draw all heaps over time; each trace begins at 0. */
+/* Draw all heaps over time; each trace begins at time 0. */
 function drawPlot() {
   const { traces } = state;
   const axis = axisStyle();

@@ -160,7 +160,7 @@ export class Trace {
     return curve;
   }
 
-  /* The live bytes or blocks of each site at a time. */
+  /* The live bytes or blocks of each site at the moment 'time'. */
   liveAt(time, unit) {
     const point = lastUpTo(this.points.time, time);
     const values = new Float64Array(this.siteCount);
@@ -182,7 +182,7 @@ export class Trace {
       .map((value, site) => Math.max(0, sign * (value - at[site])));
   }
 
-  /* What is live in the whole heap at a time: {bytes, blocks}. */
+  /* What is live in the whole heap at the moment 'time': {bytes, blocks}. */
   totalAt(time) {
     const row = lastUpTo(this.series.time, time);
     return row < 0 ? { bytes: 0, blocks: 0 }

@@ -71,7 +71,7 @@ export function segments(label, choices, value, onchange) {
 let frame = 0;
 const waiting = new Set();
 
-/* Call f once before the next frame, even if it is asked for repeatedly. */
+/* Call f once before the next frame, even if soon(f) is called repeatedly. */
 export function soon(f) {
   waiting.add(f);
   frame ||= requestAnimationFrame(() => {

@@ -22,7 +22,7 @@ export function bytes(number) {
   return scaled(number, 1024, BINARY, '\u00a0');
 }
 
-/* Bytes for the labels of an axis, which are mostly round: 16 MiB. */
+/* Bytes for the labels of an axis, without trailing zeros: 16 MiB. */
 export function roundBytes(number) {
   return bytes(number).replace(/\.(\d*[1-9])?0+(?=\u00a0)/,
     (_, digits) => digits ? `.${digits}` : '');
@@ -49,7 +49,7 @@ export function percent(part, whole) {
     : `${p.toFixed(p < 9.95 ? 1 : 0)}\u202f%`;
 }
 
-/* A difference: the text with the sign of the number. */
+/* The text of a difference, with a plus sign if 'number' is above 0. */
 export function signed(text, number) {
   return number > 0 ? `+${text}` : text;
 }
@@ -89,7 +89,7 @@ export function amount(number, unit) {
     : `${count(number)} ${Math.abs(number) === 1 ? 'block' : 'blocks'}`;
 }
 
-/* Steps for an axis of bytes: powers of two, and 1, 2, 5 of the unit. */
+/* Steps for an axis of bytes: powers of two. */
 export function byteSteps() {
   const steps = [];
   for (let power = 1; power < 2 ** 50; power *= 1024)

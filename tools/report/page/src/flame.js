@@ -61,7 +61,10 @@ function ancestors(node) {
   return path.reverse();
 }
 
-/* Lay out the descendants of 'zoomed'.  Its ancestors fill the width. */
+/*
+ * Lay out 'zoomed' and its descendants.  'zoomed' and its ancestors fill the
+ * width.
+ */
 function layOut(width) {
   const smallest = zoomed.value * NARROWEST / width;
   const tree = hierarchy(zoomed, (node) => node.children
@@ -76,7 +79,10 @@ function layOut(width) {
     boxes.push({ node: d.data, x: d.x0 * width, width: (d.x1 - d.x0) * width,
       row: d.depth + zoomed.depth });
   });
-  /* Zooming does not change the height. */
+  /*
+   * Never reduce 'depth', so that the picture keeps its height when the reader
+   * zooms.
+   */
   for (const { row } of boxes)
     depth = Math.max(depth, row + 1);
 }
@@ -85,7 +91,7 @@ function layOut(width) {
 
 /*
  * Return a test of labels.  'text' is a regular expression between slashes, or
- * a part of the label, in upper or lower case.
+ * otherwise a part of the label.  The test ignores case.
  */
 function matcher(text) {
   const pattern = /^\/(.+)\/$/.exec(text);
@@ -202,9 +208,11 @@ function draw() {
 }
 
 /*
- * Name the frame that fills the width, beside a button back to the root.  Only
- * a change of frame makes a new button: draw() also runs when the graph loses
- * the focus to this button, and a click on a button that is gone does nothing.
+ * Name the frame that fills the width, beside a button that zooms back to the
+ * root.  Call this function only if that frame changes, and not in draw().
+ * When the reader presses the button, the graph loses the focus and draw()
+ * runs.  If draw() put a new button in place of the pressed one, the click
+ * would have no effect.
  */
 function showCrumbs() {
   const path = ancestors(zoomed);
@@ -314,7 +322,10 @@ function point(event) {
     hideTooltip();
 }
 
-/* A click or a tap, which moves the focus and thus hides the tooltip. */
+/*
+ * Zoom to the frame of a click or a tap.  The click also moves the focus, which
+ * hides the tooltip, so show the tooltip again.
+ */
 function press(event) {
   const box = boxAt(event);
   if (!box)

@@ -6,14 +6,16 @@
  *   columns, rows          numbers of columns and rows; row 0 is at the bottom
  *   cell(column, row)      returns a colour, or null
  *   describe(column, row)  returns the lines of the tooltip
- *   columnLabels(width)    returns an array of {at, text}; 'at' counts cells,
- *                          'width' is that of all cells in pixels
- *   rowLabels              an array of {at, text}
+ *   columnLabels(width)    returns an array of {at, text}; 'width' is the width
+ *                          of all cells together, in pixels; 'at' is a
+ *                          position, in cells from the left
+ *   rowLabels              an array of {at, text}; 'at' is a position, in cells
+ *                          from the bottom
  *   rowHeight              pixels
  *   left                   pixels for the labels of rows; less if the chart is
  *                          narrow
  *   gap                    pixels between cells
- *   separators             rows above which there is a line
+ *   separators             rows below which there is a line
  */
 import { announce, el, sizedContext, soon } from './dom.js';
 import { color, onTheme } from './theme.js';
@@ -153,7 +155,7 @@ export function grid(id, label) {
   });
   canvas.addEventListener('mousemove', point);
   canvas.addEventListener('mouseleave', hideTooltip);
-  /* A tap moves the focus, which hides the tooltip. */
+  /* A tap moves the focus, which hides the tooltip.  point() shows it again. */
   canvas.addEventListener('click', point);
   new ResizeObserver(() => soon(draw)).observe(host);
 

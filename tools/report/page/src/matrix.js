@@ -11,7 +11,10 @@ const REST = -2;
 let unit = 'bytes';
 let panel, table;
 
-/* The threads with most bytes, largest first; all others share a row. */
+/*
+ * The threads with most bytes or blocks, largest first.  All others share a
+ * row.
+ */
 function largest({ matrix, threads }) {
   const sums = threads.id.map(() => 0);
   matrix.from.forEach((from, i) => {
@@ -49,7 +52,7 @@ function cellOf(cell, paint, names, high) {
   return td;
 }
 
-/* A narrow heading: the name, and below it the number. */
+/* A narrow heading: the name of the thread, and below it the thread's id. */
 function headingOf(trace, thread, name) {
   const id = trace.threads.id[thread];
   if (thread < 0 || !trace.text(trace.threads.name[thread]) || id < 0)

@@ -21,7 +21,10 @@ const VIEWS = [
 ];
 const HEIGHT = 360;
 
-/* The columns of the table: [title, member, figure]. */
+/*
+ * The columns of the table: [title, member of an allocator in the data block,
+ * function that formats the value].
+ */
 const MEASURES = [
   ['Time', 'wall', (ns) => time(ns / 1000, 'us')],
   ['CPU', 'cpu', (ns) => time(ns / 1000, 'us')],
@@ -32,7 +35,10 @@ const MEASURES = [
 const PERCENTILES = [['50 %', 'p50'], ['90 %', 'p90'], ['99 %', 'p99'],
   ['99.9 %', 'p99_9'], ['99.99 %', 'p99_99'], ['Most', 'max']];
 
-/* More columns if there are several threads: sums over all threads. */
+/*
+ * More columns if blocks are handed over between threads: sums over all
+ * threads.
+ */
 const THREAD_MEASURES = [
   ['In calls', 'busy', (ns) => time(ns / 1000, 'us')],
   ['In waits', 'wait', (ns) => time(ns / 1000, 'us')],
@@ -45,7 +51,9 @@ let host, legend, readout, zoomOut;
 
 /* ----------------------------------------------------------------- figures */
 
-/* Integers above 2^63 are strings. */
+/*
+ * The values as numbers.  In the data block, integers from 2^63 on are strings.
+ */
 function numbers(values) {
   return values.map(Number);
 }
@@ -85,7 +93,7 @@ function best(member) {
 
 /* --------------------------------------------------------------- the charts */
 
-/* The curves of the view; live bytes come first, if they are in it. */
+/* The curves of the view.  In the view 'rss', the live bytes come first. */
 function curves() {
   const own = allocators.map((a) =>
     ({ name: a.name, values: a[view], paint: () => category(a.index) }));
@@ -132,8 +140,8 @@ function options(shown) {
 }
 
 /*
- * Show the figures of a sample; without an index, those of the sample with most
- * live bytes.
+ * Show the figures of a sample.  Without an index, show those of the sample
+ * with most live bytes.
  */
 function showFigures(index) {
   const { history } = replay;
@@ -248,8 +256,9 @@ function measureCell(allocator, member, figure) {
 }
 
 /*
- * The replay's own cost, which is subtracted from a measure.  From the time, it
- * is the time of the busiest thread without waits.
+ * The replay's own cost, which 'hatf replay' has subtracted from a measure.
+ * For the time 'wall', the cost is the time of the busiest thread without
+ * waits.
  */
 function own(member) {
   const { driver } = replay;
@@ -266,7 +275,7 @@ function measures() {
   return replay.handovers > 0 ? [...MEASURES, ...THREAD_MEASURES] : MEASURES;
 }
 
-/* What keeps an allocator from figures, or makes its figures too good. */
+/* Why an allocator has no figures, or why its figures are too good. */
 function failure(allocator) {
   if (allocator.error)
     return ` failed: ${visible(allocator.error)}`;
@@ -279,7 +288,7 @@ function failures() {
     el('p', { class: 'hint' }, el('b', {}, visible(a.allocator)), failure(a)));
 }
 
-/* What the page is about, if it is not the whole trace as it is. */
+/* What was replayed, if it was not the whole, unchanged trace. */
 function remarks() {
   return [
     replay.what_if && `Changed: ${visible(replay.what_if.changes)}`,

@@ -50,7 +50,7 @@ function makeGroups() {
     (v) => set('group', v)));
 }
 
-/* The name of a site in each grouping: [name, detail]. */
+/* The name of a site in the selected grouping: [name, detail]. */
 function naming(trace, site) {
   const frame = trace.sites.at[site];
   if (!trace.stacks && view.group !== 'function') {
@@ -73,7 +73,10 @@ function naming(trace, site) {
   }
 }
 
-/* The columns.  Measures of moments need selected moments. */
+/*
+ * The columns.  A measure of moments is among them only if the reader has
+ * selected moments.
+ */
 function columns() {
   if (!state.chosen || !state.trace.hasCurves)
     return COLUMNS;

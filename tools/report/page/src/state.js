@@ -1,9 +1,9 @@
 /*
  * state.js - what the reader has selected, and the listeners for changes of it
  *
- * trace: the trace that the page shows.  moments: a and b are times on its
- * axis; b is null if only one moment is selected.  chosen: true after the
- * reader has selected moments.  search: the text that the flame graph
+ * trace: the trace that the page shows.  moments: a and b are times on the axis
+ * of this trace; b is null if only one moment is selected.  chosen: true after
+ * the reader has selected moments.  search: the text that the flame graph
  * highlights.
  */
 

@@ -41,7 +41,10 @@ export function color(name) {
   return cache.get(name);
 }
 
-/* The colour of a category: eight have one, all others are grey. */
+/*
+ * The colour of a category: the first eight have colours of their own, all
+ * others are grey.
+ */
 export function category(index) {
   return color(index < 8 ? `--cat-${index}` : '--cat-other');
 }

@@ -2,7 +2,7 @@
  * timeline.js - the heap over time
  *
  * uPlot draws the curves and zooms.  This file adds the peak, the starts of
- * threads, the program's marks, the selected moments A and B, and the keys.
+ * threads, the program's marks, the selected moments A and B, and the keyboard.
  */
 import uPlot from 'uplot';
 import { announce, choice, el, replace, segments, soon } from './dom.js';
@@ -172,8 +172,8 @@ function noteZoom(u, scale) {
 }
 
 /*
- * uPlot follows the mouse only.  Pass on a finger that moves sideways as a
- * mouse that drags; the browser scrolls the page if the finger moves up or down
+ * uPlot follows the mouse only.  If a finger moves sideways, tell uPlot that a
+ * mouse drags.  If the finger moves up or down, the browser scrolls the page
  * (touch-action in style.css).
  */
 function followFinger(over) {
@@ -299,7 +299,10 @@ function drawMarks(u, trace) {
   });
 }
 
-/* What is live at a time: exact at the peak, elsewhere from the series. */
+/*
+ * What is live at the moment 'at': exact at the peak, elsewhere from the
+ * series.
+ */
 function liveAt(trace, at) {
   const { totals } = trace;
   return at === totals.peakTime
@@ -323,7 +326,7 @@ function showReadout(u) {
     showLegend(trace, at);
 }
 
-/* The marks, and the threads that begin, within 4 pixels of a time. */
+/* The marks, and the threads that begin, within 4 pixels of the moment 'at'. */
 function marksNear(u, trace, at) {
   const slack = u.posToVal(4, 'x') - u.posToVal(0, 'x');
   const near = (t) => t >= 0 && Math.abs(t - at) <= slack;

@@ -40,7 +40,7 @@ class Node {
   }
 }
 
-/* The key and the label of a frame in a grouping: [key, label]. */
+/* Return a function that maps a frame to [key, label] in a grouping. */
 function naming(trace, group) {
   const { frames } = trace;
   switch (group) {
