@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * create_file.c - create a file for data from a trace; open a file that a
- * directory or another file names
+ * create_file.c - create a file for data from a trace; open a file whose name
+ * comes from a directory or from another file
  *
  * A trace contains command lines, file names and addresses, so a file with such
  * data must be readable only by the owner of the file.  The new file does not

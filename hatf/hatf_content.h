@@ -376,10 +376,10 @@ HATF_API enum hatf_status hatf_stacks_add(struct hatf_stacks *stacks,
 /*
  * For writing: store the text of the next comment in 'buf'.  'buf' has 'cap'
  * bytes, and 'cap' must be HATF_DEFINITION_MAX.  Each comment defines one frame
- * or stack that was added and is not yet defined; a name that does not fit is
- * omitted.  Return the length of the text in bytes, or 0 if everything is
- * defined.  Write these comments before the record that refers to the frames
- * and stacks.
+ * or stack that was added and that no earlier comment has defined; a name that
+ * does not fit is omitted.  Return the length of the text in bytes, or 0 if
+ * nothing is left to define.  Write these comments before the record that
+ * refers to the frames and stacks.
  */
 #define HATF_DEFINITION_MAX 65535
 HATF_API size_t hatf_stacks_next(struct hatf_stacks *stacks, char *buf,
@@ -426,7 +426,7 @@ HATF_API bool hatf_stacks_get_frame(const struct hatf_stacks *stacks,
 HATF_API uint64_t hatf_stacks_count(const struct hatf_stacks *stacks);
 HATF_API uint64_t hatf_stacks_frame_count(const struct hatf_stacks *stacks);
 
-/* Return the bytes of memory that the names of all frames take. */
+/* Return how many bytes of memory the names of all frames take. */
 HATF_API uint64_t hatf_stacks_name_nbytes(const struct hatf_stacks *stacks);
 
 #ifdef __cplusplus

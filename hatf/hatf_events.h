@@ -3,7 +3,7 @@
  * hatf_events.h - part of hatf.h: events, and recovery of traces
  *
  * The event stage turns the records of a reader into logical events, and
- * maintains the set of live blocks, their object ids and lifetimes. hatf.h
+ * maintains the set of live blocks, their object ids and lifetimes.  hatf.h
  * describes what all functions have in common: failure, threads, ownership,
  * growth.
  */
@@ -77,8 +77,9 @@ HATF_API const char *hatf_violation_text(enum hatf_violation violation);
 struct hatf_event {
 	enum hatf_event_kind kind;
 	/*
-	 * a violation by this event, or by the records that the realloc before
-	 * this event announced; if there are several violations, one of them
+	 * a violation by this event, or one that concerns an alloc or free that
+	 * the realloc before this event announced (FORMAT "Realloc"); if there
+	 * are several violations, one of them
 	 */
 	enum hatf_violation violation;
 	uint8_t tag; /* tag of the event's first record */
@@ -204,8 +205,9 @@ HATF_API const char *hatf_heritage_text(enum hatf_heritage heritage);
  * the fork; if the parent is itself a forked child, first read the
  * grandparent's trace, and so on.  If the child's trace is a later segment,
  * take the inherited blocks that are left at the end of the segment before it.
- * Call this before reading the first event.  Afterwards, a free of an address
- * where no block is live is a violation, as in any other trace.
+ * Call this before reading the first event.  If the result is
+ * HATF_HERITAGE_EXACT, a free of an address where no block is live is from then
+ * on a violation, as in any other trace.
  *
  * The function looks for a parent's trace in the folder of 'path', which is the
  * path of the child's trace.  If 'path' is NULL or "-", it looks in the working
@@ -399,11 +401,11 @@ struct hatf_rings {
  * Find the ring file that belongs to 'trace'.  Copy the path of the ring file,
  * NUL-terminated, to 'path', which has 'nbytes' bytes.  The function looks in
  * the folder of the trace.  It also looks at the path that the trace names, if
- * this path is absolute and the file there has the same owner as the trace.
- * For root, it looks only in the folder of the trace, because the author of the
- * trace may have chosen the path.  Ring files are opened as by
- * hatf_file_open_found().  Return false if there is no ring file, or if its
- * path does not fit.
+ * this path is absolute and the file there has the same owner as the trace.  If
+ * the caller is root, the function looks only in the folder of the trace,
+ * because the author of the trace may have chosen the path.  Ring files are
+ * opened as by hatf_file_open_found().  Return false if there is no ring file,
+ * or if its path does not fit.
  */
 HATF_API bool hatf_rings_find(const char *trace, char *path, size_t nbytes);
 

@@ -4,8 +4,8 @@
  *
  * This is the part of the reader that all formats share; see
  * formats/common/format.h.  It opens the file, detects the format, counts the
- * records and passes the comments to 'framing'.  It keeps an error until the
- * records before the error have been delivered.
+ * records and passes the comments to 'framing' (framing.h).  It keeps an error
+ * until the records before the error have been delivered.
  */
 #include "hatf/reader.h"
 #include "hatf/base/sized.h"
@@ -129,11 +129,11 @@ hatf_reader_read(struct hatf_reader *reader, struct hatf_record *records,
 /* ------------------------------------------------------------------ opening */
 
 /*
- * Read the first record, because it may be the header, which must be known when
- * the reader is open.  A text without records is not a trace, unless it is a
- * trace of another system.  A text with a wrong first line is not a trace.  The
- * first hatf_reader_read() reports all other failures, except a lack of memory
- * for the header.
+ * Read the first record, because it may be the header, for which the caller may
+ * ask as soon as the reader is open.  Fail if a text has no records, unless its
+ * format belongs to another system.  Also fail if the first line of a text is
+ * wrong.  The first hatf_reader_read() reports all other failures, except a
+ * lack of memory for the header.
  */
 static enum hatf_status
 read_first(struct hatf_reader *reader)
@@ -221,8 +221,9 @@ recognize(struct hatf_reader *reader)
 }
 
 /*
- * Find the format that the caller names; NULL if 'name' is NULL.  Return false
- * if there is no format of that name, or if the library cannot read it.
+ * Set '*format_ret' to the format with this name, or to NULL if 'name' is NULL.
+ * Return false if there is no format of that name, or if the library cannot
+ * read it.
  */
 static bool
 find_source(const char *name, const struct format **format_ret)

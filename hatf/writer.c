@@ -137,8 +137,8 @@ is_definition(const struct hatf_record *rec)
 }
 
 /*
- * Return the name of the part of the record that makes the writer refuse it, or
- * NULL.
+ * Return the name of the part of the record that makes the writer refuse the
+ * record, or NULL.
  */
 static const char *
 fault(const struct hatf_writer *w, const struct hatf_record *rec)
@@ -307,9 +307,9 @@ make_header(struct hatf_writer *w)
 }
 
 /*
- * Find the compression that the options choose.  Return false if its name is
- * unknown, or if the format compresses in its own way and cannot use this
- * compression.
+ * Find the compression that the options choose.  Return false if the name of
+ * the compression is unknown, or if the format compresses in its own way and
+ * cannot use this compression.
  */
 static bool
 find_compression(const struct format *format,
@@ -432,9 +432,9 @@ hatf_writer_open(const char *path, const struct hatf_writer_options *options,
 }
 
 /*
- * Write the header comment if it is still unwritten, the trailer unless the
- * format makes it by itself, and what the format and the output file have
- * buffered.
+ * If the header comment is still unwritten, write the header comment.  Write
+ * the trailer, unless the format makes the trailer by itself.  Then write what
+ * the format and the output file have buffered.
  */
 static void
 finish(struct hatf_writer *w)

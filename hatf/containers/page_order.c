@@ -24,8 +24,8 @@ page_order_fini(struct page_order *order)
 }
 
 /*
- * Return the run that contains the group with this number, or the run to which
- * the group must be added.  Precondition: there is a run.
+ * Return the index of the run that contains the group with this number, or of
+ * the run to which the group must be added.  Precondition: there is a run.
  */
 static size_t
 seek_run(const struct page_order *order, uint64_t number)
@@ -44,8 +44,8 @@ seek_run(const struct page_order *order, uint64_t number)
 }
 
 /*
- * Return the index of the first group in the run that has at least this number,
- * or 'count' of the run if there is none.
+ * Return the index of the run's first group whose number is at least 'number'.
+ * If there is no such group, return 'count' of the run.
  */
 static unsigned
 seek_group(const struct page_run *run, uint64_t number)
@@ -112,11 +112,12 @@ grow_run(struct page_run *run)
 
 /*
  * Split run 'r', which is full, so that the caller can insert a group at '*at'.
- * Move the second half of its groups into a new run, which comes after run 'r'.
- * But if the caller's group belongs at the end of run 'r', as when a heap grows
- * upwards, move nothing: the new run is for the caller's group alone.  Return
- * the run to which the caller's group then belongs, and set '*at' to the index
- * of the group in that run.  Return NULL if there is no memory.
+ * Move the second half of the groups of run 'r' into a new run, which comes
+ * after run 'r'.  But if the caller's group belongs at the end of run 'r', as
+ * when a heap grows upwards, move nothing: the new run is for the caller's
+ * group alone.  Return the run to which the caller's group then belongs, and
+ * set '*at' to the index of the group in that run.  Return NULL if there is no
+ * memory.
  */
 static struct page_run *
 split_run(struct page_order *order, size_t r, unsigned *at)
@@ -141,8 +142,8 @@ split_run(struct page_order *order, size_t r, unsigned *at)
 
 /*
  * Make room for a group at index '*at' of run 'r'.  Return the run to which the
- * group belongs afterwards, and set '*at' to its index in that run.  Return
- * NULL if there is no memory.
+ * group belongs afterwards, and set '*at' to the index of the group in that
+ * run.  Return NULL if there is no memory.
  */
 static struct page_run *
 make_room(struct page_order *order, size_t r, unsigned *at)

@@ -2,9 +2,10 @@
 /*
  * page_order.h - a sorted set of page numbers
  *
- * Heaps use adjacent pages, so 64 of them form a group of two words: a number
- * and a bit for each page.  Groups are sorted within runs of at most RUN_MAX
- * groups, and the runs are sorted, too:
+ * Heaps use adjacent pages, so the set stores pages in groups.  A group stands
+ * for 64 adjacent pages and has two words: a number, and one bit for each page.
+ * Groups are sorted within runs of at most RUN_MAX groups (see page_order.c),
+ * and the runs are sorted, too:
  *
  *	runs	| first, groups, count, cap | first, groups, count, cap | ...
  *			    |
@@ -12,7 +13,7 @@
  *		| number, pages | number, pages | ...
  *
  * Memory is O(peak number of pages), because a run that loses groups keeps its
- * memory until it is empty.
+ * memory until the run is empty.
  *
  * Used by one thread at a time.
  */

@@ -2,7 +2,8 @@
 /*
  * rows.h - an array that grows, and a search in short arrays of numbers
  *
- * A 'struct rows' of zeros is empty.  Its owner frees 'rows'.
+ * A 'struct rows' of zeros is empty.  The owner of the struct frees its member
+ * 'rows'.
  */
 #ifndef HATF_ROWS_H
 #define HATF_ROWS_H

@@ -72,9 +72,9 @@ add_chunk(struct slab *slab, size_t array_nbytes)
 	struct slab_chunk *chunk;
 
 	/*
-	 * With a chunk as large as all earlier ones together, the slab doubles
-	 * its memory.  If the array does not fit into such a chunk, make the
-	 * chunk larger.
+	 * A chunk as large as all earlier chunks together doubles the memory of
+	 * the slab.  If the array does not fit into such a chunk, make the
+	 * chunk larger.  But make no chunk larger than CHUNK_MAX.
 	 */
 	while (nbytes < array_nbytes + SLAB_LINE_NBYTES)
 		nbytes *= 2;

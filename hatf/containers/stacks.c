@@ -22,8 +22,8 @@ static const char frame_kind[] = "HATF frame\n";
 static const char stack_kind[] = "HATF stack\n";
 
 /*
- * The content of a frame.  The string table compares its bytes, so padding is
- * not allowed.
+ * The content of a frame.  The string table compares the bytes of this struct,
+ * so the struct must have no padding.
  */
 struct content {
 	uint64_t line, column, address;
@@ -47,7 +47,7 @@ struct frame_row {
 struct hatf_stacks {
 	struct string_table texts, contents;
 	struct modules modules;
-	struct frame_row *frames; /* rows of frames, by frame index */
+	struct frame_row *frames; /* in the order in which they were added */
 	uint32_t frame_cap;
 	struct id_index frame_ids;
 	struct hatf_stack *stacks;
@@ -201,9 +201,9 @@ hatf_stacks_add_frame(struct hatf_stacks *s, const struct hatf_frame *frame,
 	enum hatf_status status = put_content(s, frame, &number);
 
 	/*
-	 * Each new content gets the next number.  So a number above the count
-	 * of frames is that of a new content: add a frame with this number as
-	 * its id.
+	 * Contents are numbered from 1, and each known content has a frame.  So
+	 * a number above the count of frames belongs to a new content: add a
+	 * frame with this number as its id.
 	 */
 	if (status == HATF_OK && number > s->frame_ids.count)
 		status = add_frame(s, number, number);
@@ -299,8 +299,8 @@ put_number(struct text *t, const char *key, uint64_t n)
 }
 
 /*
- * Write the definition of a frame.  Names come last, because only names can be
- * too long for the comment.
+ * Write the definition of a frame.  Names come last, because only a name can be
+ * too long for the comment.  A name that is too long is omitted.
  */
 static void
 put_frame(const struct hatf_stacks *s, struct text *t, uint32_t row)
@@ -391,8 +391,9 @@ parse_address(const struct definition *d, uint64_t *n_ret)
 }
 
 /*
- * Add the value of 'key' in the definition to the texts, up to its first NUL.
- * Store the number of the text; 0 if the key is absent or the text is empty.
+ * Add to the texts the value of 'key' in the definition, up to the first NUL of
+ * the value.  Store the number of the text; 0 if the key is absent or the text
+ * is empty.
  */
 static enum hatf_status
 parse_name(struct hatf_stacks *s, const struct definition *d, const char *key,

@@ -3,9 +3,9 @@
  * string_table.h - a set of byte strings, numbered in order of insertion
  *
  * The table keeps one copy of each string, followed by a NUL, at an address
- * that never changes.  Numbers start at 1.  Memory is O(distinct strings);
- * there are at most 'count_max' of them, with 'nbytes_max' bytes in all, NULs
- * included.
+ * that never changes.  Numbers start at 1.  Memory is O(distinct strings).  The
+ * table has at most 'count_max' strings.  Together with their NULs, the strings
+ * have at most 'nbytes_max' bytes.
  *
  * The hash is seeded with random numbers, so nobody can write a trace whose
  * strings collide.  Used by one thread at a time.

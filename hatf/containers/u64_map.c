@@ -2,9 +2,9 @@
 /*
  * u64_map.c - see u64_map.h
  *
- * A removal moves later keys of the run (the sequence of used slots) back, and
- * leaves no mark.  The length of a search therefore depends on the current
- * content of the map only, not on its history.
+ * A removal moves later keys back within their run (a sequence of used slots),
+ * and leaves no tombstone.  The length of a search therefore depends on the
+ * current content of the map only, not on its history.
  *
  * The home slot is the hash scaled to the table size, not masked.  So any table
  * size works, and a resize, which visits the keys nearly in order of their
@@ -192,9 +192,9 @@ u64_map_put(struct u64_map *map, uint64_t key, bool *added_ret)
 }
 
 /*
- * Remove the key in slot 'hole': fill the slot with the first later key of its
- * run that may be moved there, and repeat this with the slot from which the key
- * was moved.  Free the last such slot.
+ * Remove the key in slot 'hole'.  Fill the slot with the first later key of the
+ * run that may move there.  Then fill the slot that this key has left in the
+ * same way, and so on.  Free the last slot, for which there is no such key.
  */
 static void
 close_hole(struct u64_map *map, size_t hole)

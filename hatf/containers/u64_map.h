@@ -2,8 +2,8 @@
 /*
  * u64_map.h - a hash map from 64-bit keys to entries of two 64-bit words
  *
- * Use it for keys such as ids.  Live blocks are in block_set.h, which is faster
- * if successive look-ups are near one another.
+ * Use this map for keys such as ids.  For live blocks, use block_set.h, which
+ * is faster if the keys of successive look-ups are near one another.
  *
  * Open addressing with linear probing.  The keys have an array of their own,
  * eight to a cache line.  So nearly every search touches only a line or two of

@@ -31,7 +31,7 @@ static const decoder_lengths width_uses[HATF_FIELD_COUNT] = {
 	[HATF_FIELD_TIME] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 },
 	[HATF_FIELD_THREAD] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 },
 	[HATF_FIELD_HEAP] = { 1, 1, 1, 1, 1, 1, 1, 1 },
-	/* under v1 and v2, attributes have a length field */
+	/* with the widths v1 and v2, a length precedes the attributes */
 	[HATF_FIELD_ATTRIBUTES] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 },
 };
 
@@ -108,8 +108,9 @@ decoder_init(struct decoder *d, bool want_metadata)
 /*
  * Return the length of the record at 'p', which must not be metadata.  Return 0
  * if the record is longer than 'left', the number of bytes left (at least 1).
- * '*extra_ret' is the length of the record's variable part.  Compare lengths
- * with the bytes left; never add them to a position, since that could wrap.
+ * '*extra_ret' is the length of the record's variable part.  The code compares
+ * lengths with 'left' and adds no length to 'p', because the sum could wrap
+ * around.
  */
 static inline size_t
 measure(const struct decoder *d, const uint8_t *p, size_t left,
@@ -149,8 +150,8 @@ number(struct layout_field *f, const uint8_t **p)
 }
 
 /*
- * Decode the numbers after the tag.  At least DECODER_FETCH_NBYTES can be read
- * at 'p'.
+ * Decode the numbers after the tag.  The caller ensures that
+ * DECODER_FETCH_NBYTES bytes can be read at 'p'.
  */
 static inline __attribute__((always_inline)) void
 decode_numbers(struct layout_field *f, const uint8_t *p,
@@ -204,8 +205,9 @@ decode_last_numbers(struct layout_field *f, const uint8_t *p, size_t left,
 }
 
 /*
- * Count a logical event if the record begins one.  A carried record, or one
- * that a realloc has announced, begins none.
+ * Count a logical event if the record begins one.  No event begins with a
+ * carried record (a block that was live when the trace began), or with a record
+ * that a realloc has announced.
  */
 static inline void
 count_event(struct decoder *d, const struct hatf_record *rec)

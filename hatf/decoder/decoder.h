@@ -8,8 +8,9 @@
  * who serializes all calls.
  *
  * Invariant: a record is decoded as a whole or not at all.  If the bytes end
- * inside a record, the state is that before the record.  When the caller has
- * more bytes, it can continue at the record's first byte.
+ * inside a record, the decoder keeps the state from before the record.  When
+ * the caller has more bytes, the caller can continue at the record's first
+ * byte.
  */
 #ifndef HATF_DECODER_H
 #define HATF_DECODER_H
@@ -29,7 +30,7 @@
 enum decoder_stop {
 	DECODER_FULL, /* 'records' is full */
 	DECODER_MORE, /* the bytes that are left contain no whole record */
-	/* the last record is a comment; it may say that a block begins */
+	/* the last record is a comment, which may begin a trace block */
 	DECODER_COMMENT,
 	DECODER_BAD, /* the next record is invalid: see 'status', 'field' */
 };
@@ -51,14 +52,14 @@ struct decoder {
 	uint32_t extra_nbytes;
 	/*
 	 * Bits '1 << field': fields in a state that decode_plain_run() (see
-	 * decoder_runs.c) cannot decode.  Exception: with 'has_time', it can
-	 * decode the time in any state.
+	 * decoder_runs.c) cannot decode.  Exception: with its parameter
+	 * 'has_time', decode_plain_run() can decode the time in any state.
 	 */
 	unsigned unusual;
 	/*
-	 * A record whose time, thread and heap are 'origin' of these fields in
-	 * 'layout'.  All records have these values while the fields are not in
-	 * 'unusual'.
+	 * A cleared record, in which the time, the thread and the heap have the
+	 * value 'origin' of their field in 'layout'.  In each of these three
+	 * fields that is not in 'unusual', all records have this value.
 	 */
 	struct hatf_record blank;
 	/* offset of the next record in the stream, in bytes */
@@ -91,9 +92,9 @@ size_t decoder_decode(struct decoder *d, const uint8_t **next,
 		      size_t max);
 
 /*
- * Precondition: the record at 'p' is truncated, since the stream ends 'left'
- * bytes after 'p' ('left' is at least 1).  Return the name of the first
- * incomplete field (static).
+ * The record at 'p' must be truncated: the stream ends 'left' bytes after 'p',
+ * and 'left' is at least 1.  Return the name of the first incomplete field
+ * (static).
  */
 const char *decoder_cut_field(const struct decoder *d, const uint8_t *p,
 			      size_t left);

@@ -128,7 +128,7 @@ run_open(const struct layout_field *f)
 /*
  * Add the 'n' records of a run, 'nbytes' in total, to the counts of 'd'.  The
  * counts of the reallocs by tag are not changed, because note_realloc() has
- * already counted these.
+ * already counted the reallocs.
  */
 static inline __attribute__((always_inline)) void
 count_records(struct decoder *d, size_t n, size_t free_count,
@@ -166,8 +166,8 @@ run_take_tail(struct run *run, const uint8_t *p, struct hatf_record *rec)
 }
 
 /*
- * Return the length of the attributes at 'p'.  Under v1, the length is stored
- * in the byte before 'p'.
+ * Return the length of the attributes at 'p'.  With the width v1, the length is
+ * stored in the byte before 'p'.
  */
 static inline size_t
 run_extra_nbytes(const struct decoder *d, const uint8_t *p)
@@ -264,7 +264,10 @@ decode_plain_run(struct decoder *d, const uint8_t **next, const uint8_t *end,
 	for (; n < max && p <= last; n++) {
 		struct hatf_record *const rec = &records[n];
 		const uint64_t tag = p[0];
-		/* all bits set for an alloc, 0 for a free */
+		/*
+		 * all bits set for an alloc and (see below) for a realloc, 0
+		 * for a free
+		 */
 		uint64_t is_alloc = tag - 1;
 		const uint8_t *q;
 

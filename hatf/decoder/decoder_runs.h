@@ -27,8 +27,8 @@
 #define DECODER_FETCH_NBYTES (1 + 6 * 8 + 7)
 
 /*
- * Maximum length of a record in a run: under v1, it has 255 bytes of
- * attributes.
+ * Maximum length of a record in a run.  With the width v1, a record has at most
+ * 255 bytes of attributes.
  */
 #define DECODER_RUN_RECORD_NBYTES (1 + 6 * 8 + 1 + 255)
 _Static_assert(DECODER_RUN_RECORD_NBYTES >= DECODER_FETCH_NBYTES,

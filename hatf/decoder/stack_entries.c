@@ -107,8 +107,8 @@ stack_entries_begin(struct stack_entries *s, const struct hatf_record *comment)
 }
 
 /*
- * Take an entry, and the run after it: how many of the next values are as
- * predicted.  Return the value of the entry.
+ * Take an entry, and the run after it, which says how many of the next values
+ * are as predicted.  Return the value of the entry.
  */
 static uint32_t
 take_entry(struct stack_entries *s)

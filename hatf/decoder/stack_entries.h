@@ -47,8 +47,8 @@ bool stack_entries_begin(struct stack_entries *s,
 /*
  * Return the stack of 'rec', the next record after the comment; 0 if the column
  * contains no stack for this record.  Clear 'is_active' when the values are
- * used up.  While the column is active, call this for each record with a tag
- * below 10.
+ * used up.  While the column is active, the caller must call this function for
+ * each record with a tag below 10.
  */
 uint32_t stack_entries_next(struct stack_entries *s,
 			    const struct hatf_record *rec);

@@ -126,8 +126,8 @@ deflate_member_by(const struct deflate_backend *by, int level, void *work,
 {
 	/*
 	 * Let the library use no more bytes than stored blocks may take.  If
-	 * compression would make the input longer than that, the library fails,
-	 * and the input is stored.
+	 * the compressed input would be longer than the stored blocks, the
+	 * library fails, and the input is stored.
 	 */
 	const size_t bound = deflate_bound(in_nbytes);
 	const size_t cap = (out_cap < bound ? out_cap : bound) - HEADER_NBYTES -

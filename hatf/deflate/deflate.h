@@ -37,10 +37,10 @@
 #define DEFLATE_LEVEL_STORED (-1)
 
 /*
- * Search for the fast library, isa-l.  If there is one, use it for levels 1 to
- * 3 from now on; otherwise go on using zlib.  The first call may map memory and
- * change errno; later calls do nothing.  Other threads may compress at the same
- * time.
+ * Search for the fast library, isa-l.  If isa-l is found, use it for levels 1
+ * to 3 from now on; otherwise go on using zlib.  The first call may map memory
+ * and change errno; later calls do nothing.  Other threads may compress at the
+ * same time.
  */
 void deflate_load(void);
 

@@ -2,9 +2,9 @@
 /*
  * mapped_library.c - see mapped_library.h
  *
- * The file is trusted, since it belongs to the system and was made by a linker.
- * The code checks it for features that are not supported, but not for malicious
- * contents.
+ * The library's file is trusted, since it belongs to the system and was made by
+ * a linker.  The code checks the file for features that are not supported, but
+ * not for malicious contents.
  */
 #include "hatf/deflate/mapped_library.h"
 
@@ -121,8 +121,10 @@ find_in_libc(const char *name)
 }
 
 /*
- * Return the number of symbols.  The hash table covers the exported symbols,
- * which are the last ones of the symbol table.
+ * Return the number of symbols, which the file does not state.  The exported
+ * symbols are the last ones of the symbol table, and the hash table covers
+ * them.  So the last symbol of the hash table is also the last one of the
+ * symbol table.
  */
 static uint32_t
 symbol_count(const struct library *l)

@@ -6,7 +6,8 @@
  * alloc and free records that the realloc announces (pairing.h), so a trace
  * without these records has the same meaning; on_part() describes the only
  * exception.  If a trace lacks these records although it must have them, the
- * stage notices this later, and reports the violation with the next event.
+ * stage notices this only at the next event, and reports the violation with
+ * that event.
  *
  * If an event contradicts earlier events, the stage believes the later event
  * (see hatf_events_read()).  So one defect gives one violation, not a series of
@@ -160,9 +161,9 @@ begin_block(struct hatf_events *ev, struct heap *heap, struct hatf_event *out)
 }
 
 /*
- * Handle a free or realloc of an address where no block is live.  The block
- * there may be inherited and still unknown.  'dies' is true if the event frees
- * the unknown block, or makes it an object of this trace.
+ * Handle a free or realloc of an address at which the live set has no block.
+ * An inherited block that is still unknown may be there.  'dies' is true if the
+ * event frees the unknown block, or makes it an object of this trace.
  */
 static void
 on_unknown_block(struct hatf_events *ev, struct hatf_event *out,
@@ -301,8 +302,8 @@ drop_block(struct hatf_events *ev, struct heap *heap,
 }
 
 /*
- * Apply a successful realloc; 'live' is the old block, or NULL if there is none
- * or it is unknown.
+ * Apply a successful realloc; 'live' is the old block.  If the realloc has no
+ * old block, or the live set lacks the old block, 'live' is NULL.
  */
 static void
 change_block(struct hatf_events *ev, struct heap *heap,

@@ -30,15 +30,16 @@ struct hatf_events {
 	struct inherited inherited;
 	struct pairing pairing;
 	/*
-	 * size, time and heap of the last record that is neither a comment nor
-	 * announced by a realloc
+	 * Size, time and heap of the last record that is neither a comment nor
+	 * announced by a realloc.  If that record is a realloc, the records
+	 * that it announces are compared with these values.
 	 */
 	uint64_t realloc_size, realloc_time, realloc_heap;
 	/* a record that the last realloc announced has been read */
 	bool part_seen;
 	/*
 	 * After a realloc of tag 4: its old block, which may turn out to be
-	 * still live.
+	 * still live (see on_part() in events.c).
 	 */
 	struct block left_over;
 	uint64_t left_over_address;
@@ -46,8 +47,8 @@ struct hatf_events {
 	struct heap *left_over_heap;
 	bool ours; /* this project wrote the trace, so check strictly */
 	/*
-	 * our recorder wrote the trace, so threads must be created before use,
-	 * and so must heaps unless 'inherits' is set
+	 * our recorder wrote the trace: each thread must be created before use;
+	 * each heap, too, unless 'inherits' is set
 	 */
 	bool strict;
 	/* the trace may lack blocks that were live when it began */
@@ -75,8 +76,8 @@ struct hatf_events {
 };
 
 /*
- * Was this object live when the trace began, so that the trace begins with it
- * (carried)?  Carried objects have the lowest numbers.
+ * Is this a carried object, that is, was the object live when the trace began?
+ * A trace begins with its carried objects, so they have the lowest numbers.
  */
 static inline bool
 events_is_carried(const struct hatf_events *ev, uint64_t object)
@@ -85,8 +86,8 @@ events_is_carried(const struct hatf_events *ev, uint64_t object)
 }
 
 /*
- * Move all heaps out of 'events', and the addresses whose state at the fork is
- * unknown (inherited.h).  The caller then owns both.
+ * Move out of 'events' all heaps, and the addresses whose state at the fork is
+ * unknown (inherited.h).  The caller then owns the heaps and the addresses.
  */
 void events_take_heaps(struct hatf_events *events, struct heaps *heaps_ret,
 		       struct u64_map *unsure_ret);

@@ -6,16 +6,16 @@
  * assumes that the first free or realloc of an address which this trace has not
  * allocated concerns an inherited block.  Each address can be inherited only
  * once.  A hash table of INHERITED_DEAD_SLOTS slots has the addresses that the
- * trace has allocated and freed.  Each slot has only its latest address,
- * because all addresses would take memory proportional to the trace.  So a
- * double free may be mistaken for a free of an inherited block, if another
- * address took over the slot between the two frees.
+ * trace has allocated and freed.  Each slot keeps only the address that was
+ * stored last, because all addresses would take memory proportional to the
+ * trace.  So a double free may be mistaken for a free of an inherited block, if
+ * another address took over the slot between the two frees.
  *
  * With the parent's trace ('exact'), inherited blocks are in the live set from
  * the start.  This module then keeps only the few addresses whose state at the
  * fork is unknown, because other threads of the parent used them while it
- * forked.  Such an address may have been live or free; its first use in this
- * trace decides.
+ * forked.  A block may or may not have been live at such an address; the first
+ * use of the address in this trace decides.
  *
  * Memory is O(inherited blocks freed + addresses of unknown state), plus the
  * hash table, which has a fixed size.  Only one thread may use a 'struct
@@ -68,9 +68,9 @@ void inherited_note_dead(struct inherited *inherited, uint64_t address);
 
 /*
  * Call this when the trace allocates 'address' although an inherited block is
- * live there.  Return true if the state of 'address' at the fork was unknown,
- * so that the block may have been freed before; from now on, the state is
- * known.
+ * live there.  Return true if the state of 'address' at the fork was unknown:
+ * the parent may have freed the block before the fork.  From now on, the state
+ * is known.
  */
 bool inherited_settle(struct inherited *inherited, uint64_t address);
 

@@ -16,9 +16,9 @@
  * segment are the inherited blocks that are still live at the end of the
  * segment before it.
  *
- * If the parent is itself a forked child, first give it its own inherited
- * blocks, and so on.  A header may contain anything, so the number of ancestors
- * is limited, and no trace may be its own ancestor.
+ * If the parent is itself a forked child, first give the parent's stage the
+ * blocks that the parent inherited, and so on.  A header may contain anything,
+ * so the number of ancestors is limited, and no trace may be its own ancestor.
  */
 #include "hatf/events/events.h"
 #include "hatf/io/checked_file.h"
@@ -34,7 +34,9 @@
 
 #define BATCH_COUNT 256
 
-/* The comments that this file reads are shorter than this. */
+/*
+ * Upper bound of the length of the comments about forks and reallocs, in bytes.
+ */
 #define COMMENT_NBYTES 256
 
 /*
@@ -181,8 +183,8 @@ take_file(struct ancestor *a, const struct birth *birth)
 
 /*
  * Find the parent's trace in the folder of the child's trace.  If the child is
- * an ancestor itself, this is the folder of its open file; otherwise, the
- * folder of 'child_path'.
+ * an ancestor itself, use the folder of the child's open file; otherwise, use
+ * the folder of 'child_path'.
  */
 static bool
 find_beside(struct ancestor *a, const char *child_path,
@@ -292,9 +294,10 @@ is_note(const struct hatf_event *e, uint64_t fork, bool *after_ret)
 }
 
 /*
- * Read up to the comment that was written before the fork.  The recorder writes
- * this comment before any further logical event.  But records that are no
- * events may precede it, such as the carried records at the start of a segment.
+ * Read up to the comment that was written before the fork.  replay() has read
+ * all logical events that precede this comment.  But records that are no
+ * logical events may still precede it, such as the carried records at the start
+ * of a segment.
  */
 static enum hatf_heritage
 seek_note(struct ancestor *a, uint64_t fork)
@@ -426,7 +429,10 @@ replay_parent(struct ancestor *a, const struct birth *birth,
 {
 	enum hatf_status status = hatf_events_open(a->reader, &a->events);
 
-	/* The child takes over these heaps, so they must number blocks, too. */
+	/*
+	 * The child takes over the heaps of this stage.  So if the child's
+	 * heaps number their blocks, these heaps must, too.
+	 */
 	if (status == HATF_OK && child->heaps.numbers_blocks)
 		status = hatf_events_number_blocks(a->events);
 	if (status == HATF_OK)

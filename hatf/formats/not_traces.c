@@ -45,7 +45,10 @@ is_processed(const uint8_t *bytes, size_t nbytes)
 	for (size_t i = 0; i < count; i++)
 		if (!is_instruction(bytes + i * INSTRUCTION_NBYTES))
 			return false;
-	/* A switch uses neither of its two numbers, so they must be 0. */
+	/*
+	 * The first instruction is a switch, which uses neither of its two
+	 * numbers, so both numbers must be 0.
+	 */
 	for (size_t i = 8; i < INSTRUCTION_NBYTES; i++)
 		if (bytes[i] != 0)
 			return false;

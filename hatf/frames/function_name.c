@@ -27,9 +27,9 @@ static const char *const operators[] = {
 struct scan {
 	const char *next, *name;
 	/*
-	 * The '<' of template arguments that are outside all other brackets,
-	 * while 'next' is inside these arguments or directly after them.
-	 * Otherwise NULL.
+	 * If 'next' is inside or directly after template arguments that are
+	 * outside all other brackets: the '<' of these arguments.  Otherwise
+	 * NULL.
 	 */
 	const char *arguments;
 	unsigned depth;

@@ -52,7 +52,7 @@ static const char *const allocating[] = {
 	"tc_memalign",
 };
 
-/* File names, or their starts, of allocators and of the recorder. */
+/* How the file names of allocators and of the recorder begin. */
 static const char *const libraries[] = {
 	"libhatftrace.so", "libjemalloc.so", "libtcmalloc",
 	"libmimalloc",	   "libsnmalloc",    "libhoard.so",

@@ -41,10 +41,10 @@ struct checked_file {
 	}
 
 /*
- * Open the file at 'path'; 'access' is O_RDONLY or O_RDWR.  The user gave the
- * path to the folder, so symbolic links to that folder are followed, but a file
- * that is itself a symbolic link is refused.  Close the file with
- * checked_file_close().
+ * Open the file at 'path'; 'access' is O_RDONLY or O_RDWR.  The user must have
+ * named the folder, because the function follows symbolic links on the path to
+ * the folder.  It refuses a file that is itself a symbolic link.  Close the
+ * file with checked_file_close().
  */
 bool checked_file_open(struct checked_file *f, const char *path, int access);
 

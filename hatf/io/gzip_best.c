@@ -3,9 +3,10 @@
  * gzip_best.c - see gzip_best.h
  *
  * A level of gzip_best.h selects a backend (deflate_backend.h) and one of the
- * backend's levels.  libdeflate allocates memory by itself, which the recorder
- * must not do.  So its backend is defined here, and not in hatf/deflate.  The
- * work area of this backend is libdeflate's compressor.
+ * backend's levels.  libdeflate allocates memory by itself.  The recorder,
+ * which uses the backends in hatf/deflate, must not do this, so the backend for
+ * libdeflate is defined here.  The work area of this backend is libdeflate's
+ * compressor.
  */
 #include "hatf/io/gzip_best.h"
 

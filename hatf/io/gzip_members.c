@@ -21,8 +21,8 @@ no_work(int level)
 }
 
 /*
- * Compress the data.  Return 0 on failure or if there is no memory.  The caller
- * then stores the data uncompressed.
+ * Compress the data.  Return 0 on failure; deflate_member_by() then writes
+ * stored blocks, which are not compressed.
  */
 static size_t
 compress_raw(int level, void *work, const uint8_t *in, size_t in_nbytes,

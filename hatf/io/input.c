@@ -140,8 +140,8 @@ recognize_frames(struct input *in)
 }
 
 /*
- * Prepare both ways to read gzip members: as a whole, and by zlib's stream;
- * false if there is no memory.
+ * Prepare both ways to read gzip members: as a whole, and by zlib's stream.
+ * Return false if there is no memory.
  */
 static bool
 init_compressed(struct input *in)
@@ -214,9 +214,9 @@ would_block(const struct input *in)
 }
 
 /*
- * Read until the buffer has at least 'nbytes' bytes (at most INPUT_BUF_NBYTES).
- * Return false if the file ends or read() fails before that.  If 'may_block' is
- * false, also return false where read() would block.
+ * Read until the buffer has at least 'nbytes' bytes from 'next' on (at most
+ * INPUT_BUF_NBYTES).  Return false if the file ends or read() fails before
+ * that.  If 'may_block' is false, also return false where read() would block.
  */
 static bool
 fill_from_next(struct input *in, size_t nbytes, bool may_block)

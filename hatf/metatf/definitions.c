@@ -2,8 +2,8 @@
 /*
  * definitions.c - see definitions.h
  *
- * Uses two sorted arrays.  A hash table would need a random seed, since an
- * attacker may have chosen the names.
+ * The definitions are in two sorted arrays.  A hash table would need a random
+ * seed, since an attacker may have chosen the names.
  */
 #include "hatf/metatf/definitions.h"
 

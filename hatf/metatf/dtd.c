@@ -278,7 +278,10 @@ parse_any_property(struct parser *p, const char *name, struct dtd_place place)
 	return parse_property(p, name, place);
 }
 
-/* Fail if a record is defined in the braces of a record. */
+/*
+ * Fail if ':' comes after 'name': the braces of a record must not define a
+ * record.
+ */
 static bool
 check_no_record(struct parser *p, const char *name)
 {

@@ -91,7 +91,7 @@ struct dtd_value {
 	const char *text;
 };
 
-/* The type of a field that dialect 1.2 declares. */
+/* The type that a declaration of dialect 1.2 gives to a field. */
 enum dtd_type {
 	DTD_UNTYPED,
 	DTD_INT,

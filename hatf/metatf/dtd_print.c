@@ -179,7 +179,7 @@ find_property(const struct dtd_property *first, const char *field,
 	return p;
 }
 
-/* Do these properties describe a field of bytes? */
+/* Do the properties from 'first' on make 'field' a field of bytes? */
 static bool
 makes_bytes(const struct dtd_property *first, const char *field)
 {
@@ -274,7 +274,10 @@ print_full_property(struct printer *p, const struct dtd_property *property)
 	print_comment_after(p, property->trailing);
 }
 
-/* Print a property of a DTD of any dialect as dialects 1.0 and 1.1 have it. */
+/*
+ * Print a property in the form of dialects 1.0 and 1.1, whatever the dialect of
+ * the DTD is.
+ */
 static void
 print_property_1_0(struct printer *p, const struct dtd_property *property)
 {

@@ -3,7 +3,7 @@
  * lexer.h - split the text of a Meta-TF DTD into tokens
  *
  * Comments are not tokens.  The lexer keeps the text of the comments before a
- * token, so that the parser can attach it to a definition.
+ * token, so that the parser can attach this text to a definition.
  */
 #ifndef HATF_LEXER_H
 #define HATF_LEXER_H
@@ -39,7 +39,7 @@ struct lexer {
 	const char *next, *end;
 	struct dtd_place place;
 	struct token token; /* the current token */
-	/* where the previous token ended: its line, and the byte after it */
+	/* line and address at which the previous token ended */
 	unsigned last_line;
 	const char *last_end;
 	struct comment_span trailing; /* comments that begin on 'last_line' */
@@ -58,11 +58,12 @@ void lexer_init(struct lexer *x, struct arena *arena, const char *text,
 bool lexer_step(struct lexer *x);
 
 /*
- * Return a copy of the last comments that the lexer has read, even if there are
- * tokens between these comments and the current token.  lexer_take_trailing()
- * returns only the comments that begin on the line on which the token before
- * them ends.  Return NULL if there are no such comments, or if an earlier call
- * has returned them.  If there is no memory for the copy, record an error as
+ * The lexer keeps the last group of comments that it has read without a token
+ * between them; tokens may follow the group.  lexer_take_comment() returns a
+ * copy of the group.  lexer_take_trailing() returns a copy of the comments of
+ * the group that begin on the line on which the token before the group ends.
+ * Neither function returns a comment a second time.  If no such comment is
+ * left, return NULL.  If there is no memory for the copy, record an error as
  * lexer_fail() does, and return NULL.
  */
 const char *lexer_take_comment(struct lexer *x);

@@ -385,8 +385,9 @@ section_numbered(struct schema *schema, uint64_t number)
 }
 
 /*
- * Check the reference of a field to a section.  If the field takes its numbers
- * from this section, mark the section as a column.
+ * If a field refers to a section, check that the section is defined.  If the
+ * field takes its numbers from the section (sectionStride), mark the section as
+ * a column, and check that the section can be a column.
  */
 static bool
 check_section_field(struct build *b, struct schema *schema,

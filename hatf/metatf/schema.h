@@ -43,22 +43,23 @@ struct schema_field {
 	 * 'width_from' is SCHEMA_NO_FIELD.
 	 */
 	uint32_t width;
-	/* The field whose value is the width, or SCHEMA_NO_FIELD. */
+	/* Index of the field whose value is the width, or SCHEMA_NO_FIELD. */
 	uint32_t width_from;
 	enum dtd_interpretation interpretation;
 	uint64_t args[2];
 	/*
-	 * true: in each record, the field must have the value of the earlier
-	 * field 'value_from' or, if there is none, 'value'
+	 * true: in each record, the value of this field must equal the value of
+	 * the field 'value_from' or, if 'value_from' is SCHEMA_NO_FIELD, the
+	 * number 'value'
 	 */
 	bool has_value;
 	uint64_t value;
 	/* index of the earlier field, or SCHEMA_NO_FIELD */
 	uint32_t value_from;
 	/*
-	 * Index, within the section, of the previous value to which delta and
-	 * stride add.  All fields whose interpretation comes from the same
-	 * property share one previous value.
+	 * Index, within the section, of the previous value, to which the
+	 * interpretations delta and stride add.  All fields whose
+	 * interpretation comes from the same property share one previous value.
 	 */
 	uint32_t history;
 	struct dtd_place place;
@@ -91,7 +92,8 @@ struct schema_step {
 	 * the name of its count followed by "_items".
 	 */
 	const char *name;
-	uint32_t field; /* STEP_FIELD: the field; STEP_REPEAT: the count */
+	/* STEP_FIELD: index of the field; STEP_REPEAT: index of the count */
+	uint32_t field;
 	/* STEP_NESTED, STEP_REPEAT: index after the last inner step. */
 	uint32_t end;
 	bool is_scalar; /* STEP_REPEAT: the step repeats one field */
@@ -126,8 +128,8 @@ struct schema_section {
 	uint8_t number;
 	/*
 	 * First the section's own records, then those of the global section,
-	 * then comment, section and metadata.  A section without tags has one
-	 * record.
+	 * then the predefined records comment, section and metadata.  A section
+	 * without tags has one record.
 	 */
 	struct schema_record *records;
 	uint32_t record_count;
@@ -159,7 +161,7 @@ void schema_close(struct schema *schema);
 /*
  * Can sectionStride take its values from this section?  It can if the section
  * has exactly one record of its own, if this record has exactly one number
- * besides the tag, and if this number has another interpretation than
+ * besides the tag, and if the interpretation of this number is not
  * sectionStride.
  */
 bool schema_has_elements(const struct schema_section *section);

@@ -4,9 +4,10 @@
  *
  * expand() walks the tree of a record's fields once, in the order of the trace.
  * A name in the tree refers to a record or to a field.  For a record, expand()
- * adds the fields of that record.  For a field, it adds one field, which gets
- * the properties that the DTD gives the field; for a string of dialect 1.2, it
- * adds two fields.
+ * adds the fields of that record to the draft (schema_draft.h).  For a field,
+ * expand() adds one field, with the properties that the DTD gives the field.
+ * For a string of dialect 1.2, expand() adds two fields, the length and the
+ * bytes.
  */
 #include "hatf/metatf/schema_build.h"
 
@@ -67,8 +68,9 @@ follow(struct build *b, const struct scope *scope, const struct dtd_property *p)
 /* ------------------------------------------------------------------ history */
 
 /*
- * Return the index, in the section, of the history of the fields whose
- * interpretation is property 'p'.
+ * Return the index, in the section, of the previous value that all fields share
+ * whose interpretation is property 'p' ('history' of struct schema_field).  At
+ * the first call for 'p' in a section, take the next free index.
  */
 static uint32_t
 history_of(struct build *b, const struct dtd_property *p)
@@ -178,7 +180,7 @@ build_stores_nothing(enum dtd_interpretation interpretation)
 	       interpretation == DTD_SECTION_STRIDE;
 }
 
-/* Return the first property of this name in any section, or NULL. */
+/* Return the first property 'field.name' that a section defines, or NULL. */
 static const struct dtd_property *
 in_a_section(const struct dtd *dtd, const char *field, const char *name)
 {

@@ -20,7 +20,10 @@ struct build {
 	uint32_t all_field_count;
 	/* for each property, by its ordinal: does a field use it? */
 	bool *is_used;
-	/* The histories of the section that is being made. */
+	/*
+	 * The histories ('history' of struct schema_field) of the section that
+	 * is being made.
+	 */
 	uint32_t *histories; /* per property: index of its history + 1, or 0 */
 	uint32_t history_count;
 	/* for each record, by its ordinal: is it a part of other records? */

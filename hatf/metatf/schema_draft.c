@@ -105,7 +105,7 @@ draft_earlier_field(const struct draft *d, const char *name)
 	return SCHEMA_NO_FIELD;
 }
 
-/* Return the next step of the same nesting. */
+/* Return the index of the first step after 'step' that is not inside 'step'. */
 static uint32_t
 next_sibling(const struct draft *d, uint32_t step)
 {
@@ -114,7 +114,7 @@ next_sibling(const struct draft *d, uint32_t step)
 	return s->kind == STEP_FIELD ? step + 1 : s->end;
 }
 
-/* Does this nesting have a step of this name? */
+/* Does a sibling of the next new step have this name? */
 static bool
 has_sibling(const struct draft *d, const char *name)
 {
@@ -126,8 +126,8 @@ has_sibling(const struct draft *d, const char *name)
 }
 
 /*
- * Count the steps of this nesting that had this name before the names were made
- * unique.
+ * Count the siblings of the next new step that had this name before the names
+ * were made unique.
  */
 static unsigned
 count_siblings(const struct draft *d, const char *name)
@@ -141,8 +141,8 @@ count_siblings(const struct draft *d, const char *name)
 }
 
 /*
- * Return a name for a new step; no sibling has this name.  Return NULL on
- * failure.
+ * Return a name for the next new step: 'name' or, if a sibling has this name, a
+ * name made from 'name' that no sibling has.  Return NULL on failure.
  */
 static const char *
 sibling_name(struct draft *d, const char *name)

@@ -18,16 +18,19 @@ struct step_origin {
 struct draft {
 	struct build *b;
 	struct schema_field *fields;
-	/* for each field: the innermost repetition, or DRAFT_NO_REPEAT */
+	/*
+	 * for each field: index of the step of the innermost repetition that
+	 * contains the field, or DRAFT_NO_REPEAT
+	 */
 	uint32_t *repeat_of;
 	uint32_t field_count, field_capacity;
 	struct schema_step *steps;
 	struct step_origin *origins; /* for each step: its origin */
 	uint32_t step_count, step_capacity;
 	/* The place that the walk through the fields has reached. */
-	/* the innermost repetition, or DRAFT_NO_REPEAT */
+	/* step of the innermost repetition there, or DRAFT_NO_REPEAT */
 	uint32_t repeat;
-	uint32_t first_sibling; /* the first step of the present nesting */
+	uint32_t first_sibling; /* first sibling of the next new step */
 	/* The records that contain the present place. */
 	const struct dtd_record *open[DTD_MAX_DEPTH + 1];
 	unsigned depth;

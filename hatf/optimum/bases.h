@@ -2,16 +2,17 @@
 /*
  * bases.h - the states of a field under baseOffset, for every base at once
  *
- * There are 2^64 bases, but whole ranges of them have the same costs (costs.h).
- * So one 'struct costs' for each range is enough for an exact result.  A value
- * divides the bases into ranges by the number of bytes (0, 1, 2, 4 or 8) that
- * its offset from the base needs.  One or two metadata records lead from the
- * best state to a state of any base, so the costs of the state exceed the least
- * costs by at most the length of these records.  If no recent value favoured a
- * range, the costs of the range soon equal those of its neighbours, and
- * bases_switch() merges these ranges.  Usually there are about ten ranges.
- * There may be a thousand if many small regions were once equally useful.  But
- * the thousand ranges then share a few different costs.
+ * There are 2^64 bases, but all bases of a long range have the same costs
+ * (costs.h).  So one 'struct costs' for each range is enough for an exact
+ * result.  A value divides the bases into ranges by the number of bytes (0, 1,
+ * 2, 4 or 8) that the offset of the value from the base needs.  One or two
+ * metadata records lead from the best state to a state of any base, so the
+ * costs of the state exceed the least costs by at most the length of these
+ * records.  If no recent value favoured a range, the costs of the range soon
+ * equal those of its neighbours, and bases_switch() merges these ranges.
+ * Usually there are about ten ranges.  There may be a thousand if many small
+ * regions were once equally useful.  But the thousand ranges then share a few
+ * different costs.
  *
  * Used by one thread at a time.
  */
@@ -32,8 +33,8 @@ struct bases_range {
 };
 
 /*
- * A hash slot: the index of costs with this hash.  It is valid if 'turn' equals
- * 'turn' of 'struct bases'.
+ * A hash slot: the index of costs with this hash.  The slot is valid if 'turn'
+ * equals 'turn' of 'struct bases'.
  */
 struct bases_slot {
 	uint64_t turn;
@@ -66,8 +67,8 @@ struct bases {
 };
 
 /*
- * Allocate for at most 'value_count' values; false if there is no memory.  Call
- * bases_fini() in either case.
+ * Allocate memory for at most 'value_count' values.  Return false if there is
+ * no memory.  The caller must call bases_fini() in either case.
  */
 bool bases_init(struct bases *b, size_t value_count);
 

@@ -335,7 +335,10 @@ struct snapshot {
 	struct costs ranges[SNAPSHOT_RANGES];
 };
 
-/* After this many uses of the same value, take the next snapshot. */
+/*
+ * While a value repeats, take a snapshot after this many uses, after twice as
+ * many, and so on.
+ */
 #define SNAPSHOT_INTERVAL 16
 
 static void

@@ -10,7 +10,7 @@
 /*
  * Can the episode have begun before the span?  It can if no block begins, and
  * the field already had the interpretation of the episode and, under
- * baseOffset, its base.
+ * baseOffset, the base of the episode.
  */
 static bool
 is_under_way(const struct field_paths *p, const struct episode *e)
@@ -39,12 +39,13 @@ fits(const struct field_paths *p, const struct episode *e, size_t i)
 }
 
 /*
- * Move the costs in 'rest' back over the gap before use 'i'.  At first,
+ * Move the costs in 'rest' back over the gap before use 'i'.  Before the call,
  * rest[lane] is the cost of use 'i' and of the later uses of its episode, if
- * the field has the state 'lane' at use 'i'.  Afterwards, rest[lane] is the
- * cost if the field has the state 'lane' at use i - 1.  It then includes the
- * cost of metadata before use 'i' that leads to a cheaper state.  Store the
- * lane of the state at use 'i' in p->choices[i][lane].
+ * the field has the state 'lane' at use 'i'.  After the call, rest[lane] is the
+ * cost of the same uses, if the field has the state 'lane' at use i - 1.  If it
+ * is cheaper to change the state before use 'i', rest[lane] includes the cost
+ * of the metadata for this change.  Store in p->choices[i][lane] the lane of
+ * the state that the field then has at use 'i'.
  */
 static void
 step_back(struct field_paths *p, size_t i, int32_t *rest)
@@ -115,8 +116,8 @@ begins(const struct field_paths *p, struct episode *e, size_t i,
 }
 
 /*
- * Find the start of an episode whose uses store values.  After its last use the
- * total cost is 'total', and the state has the lane 'lane'.
+ * Find the start of an episode whose uses store values.  After the last use of
+ * the episode, the total cost is 'total', and the state has the lane 'lane'.
  */
 static void
 find_stored(struct field_paths *p, struct episode *e, unsigned lane,

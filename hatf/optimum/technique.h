@@ -71,8 +71,8 @@ struct technique {
 };
 
 /*
- * This is not the name of a technique: hatf_writer tries several techniques for
- * each block, see trial.h.
+ * The name of the placement for which hatf_writer tries several techniques for
+ * each block (formats/ours/trial.h).  technique_find() does not know this name.
  */
 #define TECHNIQUE_SMALLEST "smallest"
 

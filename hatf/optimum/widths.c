@@ -74,8 +74,9 @@ widths_add(struct widths *w, uint32_t nbytes, uint32_t record)
 }
 
 /*
- * Return the bytes that a state stores besides the attributes themselves;
- * infinite if the attributes do not fit the state.
+ * Return the number of bytes that a state stores in addition to the 'nbytes'
+ * bytes of the attributes.  Return COST_INFINITE if the attributes do not fit
+ * the state.
  */
 static int32_t
 overhead(unsigned state, uint32_t nbytes)

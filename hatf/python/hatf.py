@@ -207,7 +207,10 @@ class _Pass:
         return _text(_lib.hatf_reader_format(self.reader))
 
     def read(self, columns, first, count):
-        """Fill rows.  Return their number, 0 at the end, and a fault or None."""
+        """
+        Fill up to 'count' rows of the columns, from row 'first' on.  Return how
+        many rows were filled, 0 at the end, and the text of a fault or None.
+        """
         got = ctypes.c_size_t()
         status = _lib.hatf_events_read_columns(
             self.events, ctypes.byref(columns), first, count,
@@ -320,8 +323,9 @@ class Trace:
 
     def arrays(self, *names):
         """
-        All events as columns: a dict of arrays, for the names in COLUMNS that
-        are given, or for all.  The column 'stack' has ids for stack().
+        All events as columns: a dict with an array for each of 'names' or,
+        without arguments, for each name in COLUMNS.  The column 'stack' has ids
+        for stack().
 
         A damaged or incomplete trace raises Error.  If it was opened with
         partial=True, the events before the damage or the missing end are
@@ -429,7 +433,10 @@ class Trace:
                 _lib.hatf_frame_hidden(ctypes.byref(frame)))
 
     def _walk(self, stack_id):
-        """The frames of a stack, innermost first, each with its bits."""
+        """
+        The frames of a stack, innermost first, each with the bits that
+        hatf_frame_hidden() returns for it.
+        """
         stack = _Stack()
         while stack_id and _lib.hatf_stacks_get(self._stacks, stack_id,
                                                 ctypes.byref(stack)):
@@ -497,8 +504,8 @@ class Trace:
 
     def live_bytes(self):
         """
-        The bytes that were live after each event: two arrays, the times in the
-        unit of the header and the bytes.
+        The bytes that were live after each event.  Return two arrays: the times
+        of the events, in the unit of the header, and the bytes.
         """
         columns = self.arrays('kind', 'flags', 'heap', 'address', 'size',
                               'old_address', 'object', 'time')

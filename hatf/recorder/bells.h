@@ -14,7 +14,7 @@
  * Several processes may have the same slot, one after the other or in different
  * PID namespaces.  So an order names its process:
  *
- *	bits 63-58  low bits of the process id divided by the number of slots
+ *	bits 63-58  low bits of the quotient (process id / number of slots)
  *	bits 57-45  low bits of the inode of the process's PID namespace
  *	bits 44-32  low bits of the process's start in clock ticks, as in
  *		    /proc/PID/stat
@@ -81,8 +81,8 @@ bells_call_of(uint64_t order)
 }
 
 /*
- * Return an order for 'p' that replaces 'before', the present value of its
- * slot.
+ * Return an order for 'p' that replaces 'before', the present value of the slot
+ * of 'p'.
  */
 static inline uint64_t
 bells_order(uint64_t before, const struct bells_process *p, enum bell_call call)

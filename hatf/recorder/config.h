@@ -50,11 +50,14 @@ struct config {
 	uint64_t keep_count, keep_nbytes;
 	/* where ring files are: "beside", "none" or a folder */
 	const char *rings;
-	bool rings_asked; /* the user has set the variable for 'rings' */
+	bool rings_asked; /* the user has set HATFTRACE_RINGS */
 	/* Record from the start; else only after an order. */
 	bool start;
 	bool control; /* take orders of 'hatf ctl', see control.h */
-	/* Create the trace file and the writer thread at the first event. */
+	/*
+	 * true: create the trace file and the writer thread at the first event;
+	 * false: later (HATFTRACE_BEGIN in libhatftrace(7))
+	 */
 	bool begin_now;
 	uint64_t ring_words; /* capacity of a ring in words, a power of two */
 	/* The capacity of the ring of the initial thread. */
@@ -100,8 +103,9 @@ size_t config_find_variable(const char *string);
 bool config_set(struct config *c, size_t variable, const char *value);
 
 /*
- * Set all variables; NULL sets the default.  Return CONFIG_VARIABLE_COUNT, or
- * the number of the first variable whose value is invalid.
+ * Set all variables to 'values'; a value of NULL stands for the default.
+ * Return CONFIG_VARIABLE_COUNT, or the number of the first variable whose value
+ * is invalid.
  */
 size_t config_set_all(struct config *c,
 		      const char *const values[CONFIG_VARIABLE_COUNT]);

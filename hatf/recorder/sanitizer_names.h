@@ -11,8 +11,8 @@
 
 /*
  * Each run-time library that is a shared library defines one of these
- * functions, and so do most that are linked statically.  AddressSanitizer comes
- * first, because it contains LeakSanitizer.
+ * functions, and so do most run-time libraries that are linked statically.
+ * AddressSanitizer comes first, because it contains LeakSanitizer.
  */
 static const struct {
 	const char *init, *name;
@@ -26,9 +26,9 @@ static const struct {
 #define SANITIZER_COUNT (sizeof(sanitizer_inits) / sizeof(*sanitizer_inits))
 
 /*
- * If gcc links a run-time statically, the program exports only the functions
- * that the run-time intercepts.  A program that exports all of these has such a
- * run-time.
+ * If gcc links a run-time library statically, the program exports only the
+ * functions that the library intercepts.  A program that exports all functions
+ * of this list has such a library.
  */
 static const char *const sanitizer_intercepted[] = { "malloc", "pthread_create",
 						     "sigaction", "_exit" };

@@ -2,8 +2,8 @@
 /*
  * socket_path.h - where the sockets, bells and status files of processes are
  *
- * The folder is the first of these three that the process may use.  UID is its
- * effective user id:
+ * The folder is the first of these three that the process may use.  UID is the
+ * effective user id of the process:
  *
  * 	$XDG_RUNTIME_DIR/hatftrace
  * 	/run/user/UID/hatftrace

@@ -2,11 +2,11 @@
 /*
  * status_file.h - the status of a process whose writer thread has left
  *
- * The file PID.status is in the folder of the sockets (socket_path.h).  The
- * writer thread makes the file when it leaves, locks it (flock(2)) before it
- * writes anything, and maps it.  The process has the lock as long as it maps
- * the file, also without a writer thread.  The status does not change until the
- * process has a writer thread again; this thread removes the file.
+ * The file PID.status is in the folder of the sockets (socket_path.h).  When
+ * the writer thread leaves, it makes the file, locks the file (flock(2)) before
+ * it writes anything, and maps the file.  The process has the lock as long as
+ * it maps the file, also without a writer thread.  The status does not change
+ * until the process has a writer thread again; this thread removes the file.
  */
 #ifndef STATUS_FILE_H
 #define STATUS_FILE_H
@@ -23,7 +23,7 @@ struct status_file {
 	 * carried out.
 	 */
 	uint64_t seen;
-	uint64_t made_ns; /* CLOCK_MONOTONIC */
+	uint64_t made_ns; /* when the file was made, by CLOCK_MONOTONIC */
 	/* length of 'status'; 0: the file has no status yet */
 	uint32_t status_nbytes;
 	uint32_t unused;

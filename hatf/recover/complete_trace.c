@@ -126,7 +126,10 @@ prepare(struct recovery *r)
 	return HATF_OK;
 }
 
-/* The slope of a timeline may be too high by this many ns over its length. */
+/*
+ * The slope of a timeline may be too high.  Over the whole length of the
+ * timeline, this error is at most this many ns.
+ */
 #define SLOPE_ERROR_NS 1000
 
 /*

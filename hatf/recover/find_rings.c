@@ -18,12 +18,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Number of attempts to read a header that its process keeps changing. */
+/* Number of attempts to read a header that a process keeps changing. */
 #define HEADER_TRIES 4
 
 /*
  * Does a process hold a lock on the ring file?  The process that writes the
- * file holds one as long as it lives.
+ * file holds a lock as long as the process lives.
  */
 static bool
 is_written(int fd)
@@ -145,8 +145,8 @@ hatf_rings_find(const char *trace, char *path, size_t nbytes)
 	bool found;
 
 	/*
-	 * Do not fail if the trace is missing, because its name can still be
-	 * compared.
+	 * If the trace is missing, do not fail, because is_beside() can still
+	 * compare the name of the trace with the name that the ring file has.
 	 */
 	found = n > 0 && (size_t)n < nbytes &&
 		is_beside(path, trace, trace_fd, true);

@@ -168,10 +168,10 @@ recovery_open_trace(struct recovery *r, const char *rings, const char *trace)
 }
 
 /*
- * Check that the file has all bytes that the commit counts; if not, find how
- * much of it is intact.  If an interrupted recovery has appended to a truncated
- * trace, the file may have enough bytes, but no block ends at the committed
- * length.
+ * Check that the trace file has all bytes that the commit counts.  If not, find
+ * how much of the file is intact.  If an interrupted recovery has appended to a
+ * truncated trace, the file may have enough bytes, but no block ends at the
+ * committed length.
  */
 enum hatf_status
 recovery_check_length(struct recovery *r)

@@ -5,9 +5,9 @@
  * First step from block to block by their lengths (FORMAT "Trace blocks" and
  * "Compression").  Inflate each gzip member on the way, because a member of the
  * right length may still have damaged contents.  Then read and count all
- * records of these blocks.  If a record is unreadable, only the blocks before
- * the block of this record count as intact.  In a compressed trace, no block
- * then counts as intact.
+ * records of these blocks.  If a record of a trace that is not compressed is
+ * unreadable, only the blocks before the block of this record count as intact.
+ * If a record of a compressed trace is unreadable, no block counts as intact.
  */
 #include "hatf/recover/intact_blocks.h"
 
@@ -147,8 +147,8 @@ close_members(struct members *m)
 }
 
 /*
- * Move 'end' past the member that begins there, if it is complete and
- * undamaged.
+ * If a complete and undamaged member begins at '*end', move '*end' past this
+ * member and return true.
  */
 static bool
 step_over_member(const struct members *m, struct block_end *end)

@@ -54,7 +54,8 @@ remove_rings(struct recovery *r)
 }
 
 /*
- * Complete the trace.  If it already has its trailer, only report its figures.
+ * Complete the trace.  If the trace already has its trailer, only report the
+ * counts of its events.
  */
 static enum hatf_status
 complete(struct recovery *r)

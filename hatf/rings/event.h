@@ -162,8 +162,9 @@ enum event_type {
 #define EVENT_ALLOC_WORDS 5 /* length of a wide EVENT_ALLOC in words */
 
 /*
- * bits that must be 0 in the address of an alloc or free in the short form, and
- * in an address of a realloc in the short form
+ * EVENT_ADDRESS_EXTRA_BITS: the bits that must be 0 in the address of an alloc
+ * or free in the short form.  EVENT_REALLOC_EXTRA_BITS: the bits that must be 0
+ * in each address of a realloc in the short form.
  */
 #define EVENT_ADDRESS_EXTRA_BITS 0xffff000000000007ull
 #define EVENT_REALLOC_EXTRA_BITS 0xffff800000000007ull

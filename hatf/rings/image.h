@@ -223,8 +223,8 @@ uint64_t image_next_seq(const struct image *image);
 void image_commit(struct image *image, const struct image_commit *commit);
 
 /*
- * Store a reading of the clocks.  Recovery needs it for the times of the events
- * after the last commit.
+ * Store a reading of the clocks.  Recovery needs the reading for the times of
+ * the events after the last commit.
  */
 void image_note_reading(struct image *image, uint64_t stamp, uint64_t ns);
 

@@ -459,7 +459,7 @@ put_create_thread(struct narrator *n, uint64_t thread, const uint64_t *operand,
 	};
 	/*
 	 * If the recorder did not see the pthread_create() that made the
-	 * thread, it knows only the tid.
+	 * thread, the recorder knows only the tid.
 	 */
 	const bool known = operand[2] != 0;
 	uint8_t attributes[48] = { HATF_ATTR_CARRIED };

@@ -4,10 +4,10 @@
  *
  * A narrator takes the events of order.h and puts records and comments into the
  * block of its encoder.  It owns the encoder, the timelines and all counts.
- * Its caller ends, writes and resets the block.  There are two callers, which
- * therefore produce the same records: the writer thread of the recorder, and
- * recovery of the rings of a killed process.  FORMAT.md, "Comments of this
- * project", specifies the comments.
+ * Its caller ends, writes and resets the block.  The writer thread of the
+ * recorder uses a narrator, and so does recovery of the rings of a killed
+ * process.  Both therefore produce the same records.  FORMAT.md, "Comments of
+ * this project", specifies the comments.
  *
  * A narrator has one owner, who serializes all calls.  Other threads read only
  * 'fork'.  Nothing here allocates, locks or makes a system call.
@@ -25,7 +25,7 @@
 
 /*
  * When a block has at least this length, narrate_is_full() asks the caller to
- * end it.
+ * end the block.
  */
 #define NARRATE_BLOCK_NBYTES (256u << 10)
 
@@ -62,7 +62,8 @@
 #define NARRATE_STEP 2000u
 
 /*
- * Maximum number of forks at a time whose event number has not yet been read.
+ * Number of elements of 'fork' in struct narrator.  At most this many forks can
+ * wait at a time, each until its thread has read the element of the fork.
  */
 #define NARRATE_FORKS_MAX 64
 
@@ -82,8 +83,8 @@ struct narrator {
 	uint32_t grain;
 	bool in_block; /* a block is open */
 	/*
-	 * The last clock comment in the trace says that each event has its own
-	 * time.  If not set, events have the times of ticks.
+	 * true: the last clock comment in the trace says that each event has
+	 * its own time; false: events have the times of ticks
 	 */
 	bool is_stamped;
 	/*
@@ -138,9 +139,9 @@ size_t narrate_memory_nbytes(bool has_stacks);
 
 /*
  * Start at event 0 and time 0.  'memory' has narrate_memory_nbytes(has_stacks)
- * bytes, is aligned to 64 bytes and stays the caller's.  The caller then calls
- * narrate_start_clock(), or sets both timelines, and sets 'unit_ns' and
- * 'grain'.  A narrator must not be moved.
+ * bytes, is aligned to 64 bytes and stays the caller's.  The caller must then
+ * call narrate_start_clock() or set both timelines.  'unit_ns' and 'grain' are
+ * 1 until the caller sets them.  A narrator must not be moved.
  */
 void narrate_init(struct narrator *n, void *memory, bool has_stacks);
 
@@ -150,7 +151,10 @@ void narrate_init(struct narrator *n, void *memory, bool has_stacks);
  */
 void narrate_restart(struct narrator *n);
 
-/* Let time 0 be 'now_ns', the nanosecond clock as read just before 'stamp'. */
+/*
+ * Let time 0 be 'now_ns', which the caller has read from the nanosecond clock
+ * just before 'stamp'.
+ */
 void narrate_start_clock(struct narrator *n, uint64_t stamp, uint64_t now_ns);
 
 /* Add a reading of both clocks: 'now_ns' was read just before 'stamp'. */
@@ -191,15 +195,15 @@ void narrate_carried_block(struct narrator *n, uint64_t address, uint64_t size,
 			   uint64_t thread, uint64_t heap, uint32_t stack);
 
 /*
- * Put a thread that is live when the trace begins.  'operand' are the operands
- * of its EVENT_THREAD.
+ * Put the createThread record of a thread that is live when the trace begins.
+ * 'operand' points to the operands of the thread's EVENT_THREAD.
  */
 void narrate_carried_thread(struct narrator *n, uint64_t thread,
 			    const uint64_t *operand);
 
 /*
- * Put a part of a DTD that the program gave.  'part' are the joined pieces of
- * an EVENT_CLIENT_DTD.
+ * Put a part of a DTD that the program gave.  'part' consists of the joined
+ * pieces of an EVENT_CLIENT_DTD.
  */
 void narrate_dtd(struct narrator *n, const char *part, size_t nbytes);
 
@@ -207,15 +211,17 @@ void narrate_dtd(struct narrator *n, const char *part, size_t nbytes);
 void narrate_name(struct narrator *n, uint64_t thread, const uint64_t *name);
 
 /*
- * Put a heap that exists when the trace begins; 'name' as in EVENT_CREATE_HEAP.
+ * Put the createHeap record of a heap that exists when the trace begins.
+ * 'name' has the form that it has in EVENT_CREATE_HEAP.
  */
 void narrate_carried_heap(struct narrator *n, uint64_t heap,
 			  const uint64_t *name);
 
 /*
  * Put a comment that says that the events after it have their own times.  Do
- * nothing if the last clock comment says so.  The narrator itself detects when
- * events have the times of ticks again, and how long the ticks last.
+ * nothing if the last clock comment already says this.  The narrator itself
+ * detects when events have the times of ticks again, and how long the ticks
+ * last.
  */
 void narrate_begin_stamps(struct narrator *n);
 

@@ -3,9 +3,10 @@
  * narrate_comments.h - write the comments of a narrator
  *
  * This header is internal to narrate.c, narrate_comments.c and
- * narrate_stacks.c.  The rules of narrate.h hold for its functions.  The files
- * are one module and call each other, because a comment needs an open block and
- * the time of its stamp, and a record may need a comment first.
+ * narrate_stacks.c.  The rules of narrate.h hold for the functions of this
+ * header.  The three files are one module and call each other, because a
+ * comment needs an open block and the time of its stamp, and a record may need
+ * a comment first.
  */
 #ifndef NARRATE_COMMENTS_H
 #define NARRATE_COMMENTS_H

@@ -18,8 +18,9 @@ narrate_can_take_run(const struct narrator *n)
 }
 
 /*
- * Move the stack of an alloc into the column.  Return false if the trace has no
- * definition of the stack.  '*defined' caches a stack that has a definition.
+ * Put the stack of an alloc into the column (stack_column.h).  Return false if
+ * the trace has no definition of the stack.  '*defined' caches a stack that has
+ * a definition.
  */
 static inline bool
 put_stack(struct narrate_stacks *s, uint64_t thread, uint32_t stack,

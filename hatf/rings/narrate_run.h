@@ -2,7 +2,7 @@
 /*
  * narrate_run.h - write the records of a run of one-word events
  *
- * Only narrate.c calls these functions; it decides which time the records get.
+ * Only narrate.c calls these functions, and decides which time the records get.
  */
 #ifndef NARRATE_RUN_H
 #define NARRATE_RUN_H

@@ -204,8 +204,9 @@ add_text(struct narrator *n, const struct event *ev)
 		return;
 	put_named_object(n);
 	/*
-	 * Forget the text.  Otherwise, in a damaged ring file, each text that
-	 * follows would write the path again.
+	 * Forget the text.  In a damaged ring file, another text may follow
+	 * without a new EVENT_OBJECT.  If the old text stayed, that text would
+	 * define the same object again.
 	 */
 	s->text_nbytes = 0;
 }
@@ -218,9 +219,9 @@ narrate_put_definition(struct narrator *n, const struct event *ev)
 	if (s == NULL)
 		return;
 	/*
-	 * If the process is killed later, events in other rings may need this
-	 * definition when no ring has it any more.  So put it into the trace
-	 * now.
+	 * Put the definition into the trace now.  If the process is killed
+	 * later, events in other rings may need the definition, and by then no
+	 * ring may contain it any more.
 	 */
 	if (s->node != NULL) {
 		if (ev->type == EVENT_STACK_NODE)

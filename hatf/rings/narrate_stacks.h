@@ -30,7 +30,8 @@ struct narrate_stacks {
 	bool has_frees; /* frees have stacks, too */
 	/*
 	 * One bit for each stack, frame and object, by its number.  The bit is
-	 * set if the segment has a definition of it.  Not used in recovery.
+	 * set if the segment has a definition of the stack, frame or object.
+	 * Not used in recovery.
 	 */
 	uint64_t nodes[NARRATE_STACKS_WORDS(STACK_IMAGE_NODES_MAX)];
 	uint64_t frames[NARRATE_STACKS_WORDS(STACK_IMAGE_NODES_MAX)];

@@ -9,9 +9,10 @@
 
 /*
  * Return the bit of 's' that says which child of a node at 'depth' leads to
- * 's'.  The first 64 bits are those of the old address.  To tell producers with
- * the same old address apart, the bits of the address of 's' itself follow.
- * The low bits of this address come first, because they differ soonest.
+ * 's'.  At a depth below 64, this is a bit of the old address, from the highest
+ * bit on.  From depth 64 on, it is a bit of the address of 's' itself, which
+ * tells producers with the same old address apart.  The low bits of this
+ * address come first, because they differ soonest.
  */
 static unsigned
 branch(const struct order_producer *s, unsigned depth)
@@ -67,8 +68,8 @@ open_reallocs_remove(struct open_reallocs *o, struct order_producer *s)
 		link = &(*link)->realloc_child[branch(s, depth)];
 	}
 	/*
-	 * Move the higher child up to the place at '*link'.  Then fill the
-	 * place that this child has left, and so on.
+	 * Move the child that must be above the other up to the place at
+	 * '*link'.  Then fill the place that this child has left, and so on.
 	 */
 	for (;;) {
 		const unsigned side = higher(child);

@@ -9,7 +9,8 @@
  * root therefore has at most OPEN_REALLOCS_DEPTH producers.  On each path from
  * the root, the old blocks end lower and lower in memory.  Each call, except
  * open_reallocs_visit(), follows only one path, however many producers there
- * are, and even if all their old blocks overlap, as a ring file may claim.
+ * are, and even if all their old blocks overlap, as a damaged ring file may
+ * claim.
  *
  * Only the consumer's thread calls these functions.  None of them allocates,
  * locks or makes a system call.
@@ -33,8 +34,8 @@ struct open_reallocs {
 
 /*
  * Add 's', which must not be in the tree.  Its open realloc holds the bytes
- * from s->realloc_old to s->realloc_last; none if 'realloc_last' is 0.  The
- * caller must not change these two members while 's' is in the tree.
+ * from s->realloc_old to s->realloc_last, or no bytes if 'realloc_last' is 0.
+ * The caller must not change these two members while 's' is in the tree.
  */
 void open_reallocs_add(struct open_reallocs *o, struct order_producer *s);
 
@@ -43,7 +44,7 @@ void open_reallocs_remove(struct open_reallocs *o, struct order_producer *s);
 
 /*
  * Return a producer whose open realloc holds one of the bytes from 'first' to
- * 'last', or NULL; 0 < first <= last.
+ * 'last', or NULL.  'first' must be above 0, and at most 'last'.
  */
 struct order_producer *open_reallocs_find(struct open_reallocs *o,
 					  uint64_t first, uint64_t last);

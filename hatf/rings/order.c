@@ -254,7 +254,7 @@ list_realloc(struct order *o, struct order_producer *s)
 	if (s->realloc_done || s->realloc_freed)
 		return;
 	/*
-	 * The size code is rounded up, so the address may lie in the block
+	 * The size code is rounded up, so 'realloc_last' may lie in the block
 	 * after the old block.  A realloc that has failed keeps its old block,
 	 * so no other thread can have got that memory.
 	 */
@@ -375,12 +375,12 @@ is_whole(const struct order_producer *s, bool is_exact)
 
 /*
  * The next event of 'taker' allocates 'span'.  Pass on the open reallocs whose
- * old blocks overlapped the span.  Such a realloc may allocate memory itself.
- * Before it, pass on the open reallocs whose old blocks overlapped that memory,
- * and so on.  This chain can have as many reallocs as there are threads, and
- * the stack of the writer thread is small.  So link the producers by
- * 'realloc_after' instead of recursing.  The loop ends because each step takes
- * one producer from 'o->open' or from the chain.
+ * old blocks overlapped the span.  Such a realloc may itself allocate memory.
+ * Before such a realloc, pass on the open reallocs whose old blocks overlapped
+ * the memory that it allocates, and so on.  This chain can have as many
+ * reallocs as there are threads, and the stack of the writer thread is small.
+ * So link the producers by 'realloc_after' instead of recursing.  The loop ends
+ * because each step takes one producer from 'o->open' or from the chain.
  */
 static void
 pass_open_reallocs(struct order *o, const struct order_producer *taker,
@@ -588,9 +588,9 @@ find_run(const struct order_producer *s)
 }
 
 /*
- * Pass runs of one-word events to the run sink until it takes no more.  All of
- * these events have the stamp of the event before the first run, so no event of
- * another producer has to come between them.
+ * Pass runs of one-word events to the run sink until the run sink takes no
+ * more.  All of these events have the stamp of the event before the first run,
+ * so no event of another producer has to come between them.
  */
 static void
 pass_run(struct order *o, struct order_producer *s)

@@ -50,9 +50,9 @@
 /*
  * A producer as the consumer sees it: its thread, its ring, and the consumer's
  * position in the ring.  The caller sets the first three fields and zeroes the
- * others; 'pos' is the first word to read.  The producer has its own copy of
- * the pointer 'ring', on a cache line that the producer writes at each event.
- * If the consumer read that copy, the line would bounce between two processors.
+ * others; 'pos' is the first word to read.  The thread has its own copy of the
+ * pointer 'ring', on a cache line that the thread writes at each event.  If the
+ * consumer read that copy, the line would bounce between two processors.
  */
 struct order_producer {
 	uint64_t id; /* HATF thread number; an EVENT_HANDOVER changes it */
@@ -123,15 +123,17 @@ order_is_brief(const struct order_producer *s, uint64_t stamp)
 }
 
 /*
- * A run: one-word events of one producer, from its 'pos' on.  Each is an alloc
- * or a free.  Words that change the stack (event_is_stack()) may be before,
- * between and after these events.
+ * A run: one-word events of one producer, from its 'pos' on.  Each event is an
+ * alloc or a free.  Words that change the stack (event_is_stack()) may be
+ * before, between and after these events.
  */
 struct order_run {
 	const uint64_t *words;
 	size_t count;	/* number of words */
 	uint64_t stamp; /* the stamp of all events of the run */
-	/* The run sink sets these two for the words that it takes. */
+	/*
+	 * The run sink sets the next two members for the words that it takes.
+	 */
 	/* stack of the first event; after the call, stack of the next event */
 	uint32_t stack;
 	size_t events_taken; /* number of events; 0 before the call */
@@ -185,8 +187,8 @@ struct order {
 };
 
 /*
- * Start with no round done.  'queue' has room for 'queue_max' producers and
- * stays the caller's; a round takes at most that many producers.
+ * Prepare '*o' for the first round.  'queue' has room for 'queue_max' producers
+ * and stays the caller's; a round takes at most that many producers.
  */
 void order_init(struct order *o, struct order_producer **queue,
 		uint32_t queue_max, order_sink *sink, void *context);

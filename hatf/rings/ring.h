@@ -86,9 +86,9 @@ struct ring {
 	/* Written by the producer, read by the consumer in each round. */
 	_Alignas(RING_CACHE_LINE) _Atomic uint64_t head;
 	/*
-	 * Written by the consumer once per block.  The producer reads it when
-	 * the producer has used all the room that it knows of, and to estimate
-	 * how full the ring is.
+	 * Written by the consumer once per block.  The producer reads 'tail'
+	 * when it has used all the room that it knows of, and to estimate how
+	 * full the ring is.
 	 */
 	_Alignas(RING_CACHE_LINE) _Atomic uint64_t tail;
 	_Atomic uint64_t capacity; /* size in words, a power of two */
@@ -99,9 +99,9 @@ struct ring {
 	 */
 	_Alignas(RING_CACHE_LINE) _Atomic uint32_t waiting;
 	/*
-	 * Dropped events that no EVENT_LOST has reported yet.  Whoever reports
-	 * them exchanges the count for 0: the producer, or the consumer if no
-	 * later event follows.
+	 * Number of dropped events that no EVENT_LOST has reported yet.
+	 * Whoever reports these events exchanges the count for 0: the producer,
+	 * or the consumer if no later event follows.
 	 */
 	_Atomic uint64_t lost_count;
 	_Atomic uint64_t lost_first; /* stamp of the first of these events */
@@ -193,7 +193,10 @@ ring_tail(const struct ring *r)
 	return atomic_load_explicit(&r->tail, memory_order_relaxed);
 }
 
-/* Producer: write a word without publishing it; 'pos' < ring_limit(). */
+/*
+ * Producer: write a word without publishing it.  'pos' must be below
+ * ring_limit().
+ */
 static inline void
 ring_put(struct ring *r, uint64_t pos, uint64_t word)
 {

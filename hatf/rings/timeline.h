@@ -34,10 +34,10 @@ struct timeline {
 void timeline_init(struct timeline *line, uint64_t stamp, uint64_t now_ns);
 
 /*
- * Add a reading; ignore one that is not later than the last.  Once the line is
- * longer than 'base_ns', its older point remains between 'base_ns' and 2 *
- * 'base_ns' before the previous reading.  If 'base_ns' is 0, the older point is
- * always the previous reading.
+ * Add a reading.  Ignore a reading that is not later than the last one.  Once
+ * the line is longer than 'base_ns', its older point remains between 'base_ns'
+ * and 2 * 'base_ns' before the previous reading.  If 'base_ns' is 0, the older
+ * point is always the previous reading.
  */
 void timeline_add(struct timeline *line, uint64_t stamp, uint64_t now_ns,
 		  uint64_t base_ns);

@@ -202,8 +202,9 @@ clock_go_stamped(void)
 	/*
 	 * The exchange and drop_tick() are also releases: a thread that
 	 * synchronizes with this thread afterwards, by its own start or by the
-	 * allocator's lock, sees what they have stored.  seq_cst keeps the
-	 * exchange and the store of drop_tick() in order for clock_wake().
+	 * allocator's lock, sees what the exchange and drop_tick() have stored.
+	 * seq_cst: the exchange, the store of drop_tick() and the accesses of
+	 * clock_wake() are in one total order.
 	 */
 	if (atomic_exchange_explicit(&clock_stamped, true,
 				     memory_order_seq_cst))
@@ -297,8 +298,7 @@ clock_set_idle(void)
 {
 	/*
 	 * If 'clock_tick' was a tick, events under this tick have claimed no
-	 * pages (owners.h), so later events must be stamped (see
-	 * clock_revoke()).
+	 * pages (owners.h), so make all threads stamp their next events.
 	 */
 	clock_bump();
 	/*
@@ -335,10 +335,10 @@ void
 clock_revoke(uint64_t tick)
 {
 	/*
-	 * Events under this tick have claimed no pages (owners.h), so later
-	 * events must be stamped.  The epoch changes before 'clock_tick'.  A
-	 * thread that reads the new 'clock_tick' therefore reads the new epoch,
-	 * too, and stamps its event.
+	 * Events under this tick have claimed no pages (owners.h), so make all
+	 * threads stamp their next events.  The epoch changes before
+	 * 'clock_tick'.  A thread that reads the new 'clock_tick' therefore
+	 * reads the new epoch, too, and stamps its event.
 	 */
 	clock_bump();
 	/*

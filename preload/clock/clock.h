@@ -50,8 +50,8 @@
 
 #define CLOCK_IDLE 0ull
 /*
- * Value of thread.tick if the ring has no tick that later events may use.
- * 'clock_tick' never has this value.
+ * Value of 'tick' in struct thread (preload/record/thread.h) if the ring has no
+ * tick that later events may use.  'clock_tick' never has this value.
  */
 #define CLOCK_NO_TICK UINT64_MAX
 #define CLOCK_STAMPED (1ull << 63)
@@ -88,8 +88,8 @@ uint64_t clock_stamp_by_system(void);
 /* Read by every producer at every event; written rarely. */
 extern _Atomic uint64_t clock_tick;
 /*
- * This number changes when every thread must stamp its next event.  Never 0;
- * valid in stamped mode.
+ * This number changes when every thread must stamp its next event.  It is never
+ * 0.  Threads compare it only in stamped mode.
  */
 extern _Atomic uint64_t clock_epoch;
 extern bool clock_has_counter; /* constant after clock_init() */
@@ -185,16 +185,16 @@ void clock_init(bool stamped);
 
 /*
  * Announce that the process has, or will have, a second thread.  From then on,
- * a thread may use a tick only if the writer has granted the tick to it.
- * Return true for the first call.
+ * a thread may use a tick only if the writer has granted the tick to this
+ * thread.  Return true for the first call.
  */
 bool clock_go_stamped(void);
 
 /*
  * Increase the epoch; this is the bump of ORDER.md.  If another thread later
  * gets memory that the caller has freed, or learns of an event of the caller,
- * it also sees the new epoch, and stamps its next event.  That stamp is larger
- * than all earlier stamps of the caller.  This is a full barrier.
+ * that thread also sees the new epoch, and stamps its next event.  That stamp
+ * is larger than all earlier stamps of the caller.  This is a full barrier.
  */
 void clock_bump(void);
 
@@ -219,10 +219,10 @@ bool clock_wake(void);
 
 /*
  * A producer asks: may the thread 'self' use 'tick'?  The caller has just read
- * 'tick' from 'clock_tick'; it is neither CLOCK_IDLE nor CLOCK_STAMPED.  If the
- * result is false, the caller must call clock_revoke() with this tick and read
- * 'clock_tick' again.  If 'tick' is CLOCK_PENDING, true means only that the
- * caller need not revoke it; the caller must still stamp its event.
+ * 'tick' from 'clock_tick'; 'tick' is neither CLOCK_IDLE nor CLOCK_STAMPED.  If
+ * the result is false, the caller must call clock_revoke() with this tick and
+ * read 'clock_tick' again.  If 'tick' is CLOCK_PENDING, true means only that
+ * the caller need not revoke the tick; the caller must still stamp its event.
  */
 bool clock_is_owned(uint64_t tick, const void *self);
 
@@ -246,9 +246,9 @@ void clock_set_idle(void);
 /*
  * Writer: grant the tick to the thread that 'self' identifies.  Only that
  * thread uses ticks until another thread has an event.  The grant has two
- * steps, which return false on failure.  The first step fails if the clock is
- * not in stamped mode.  The second step fails if another thread had an event in
- * between.
+ * steps: clock_grant_begin() and clock_grant_end().  Each step returns false on
+ * failure.  The first step fails if the clock is not in stamped mode.  The
+ * second step fails if another thread had an event in between.
  */
 bool clock_grant_begin(const void *self);
 bool clock_grant_end(void);

@@ -17,7 +17,10 @@
 
 #define SPARES_MAX 16u
 
-/* How long to wait after a failed reservation before another try. */
+/*
+ * Wait this long after a failed try to make or extend a ring before the next
+ * try.
+ */
 #define RETRY_NS NS_PER_SEC
 
 struct ringfile {
@@ -26,8 +29,8 @@ struct ringfile {
 	struct file_id id;
 	uint64_t end; /* offset in the file after the last ring */
 	/*
-	 * 'initial_words' is the largest capacity of the initial thread's ring,
-	 * and 'words' that of each other ring.
+	 * The largest capacity of a ring: 'initial_words' for the initial
+	 * thread's ring, 'words' for all other rings.
 	 */
 	uint64_t initial_words, words;
 	bool reserve_all; /* producers never wait, so rings cannot grow later */
@@ -39,11 +42,19 @@ struct ringfile {
 	 */
 	uint64_t retry_ns, refused_ns;
 	char path[2 * PATH_MAX + 32];
-	/* Spare rings.  The writer puts them here, and producers take them. */
+	/*
+	 * Spare rings. The writer puts them here, and producers take them.
+	 * 'initial' is for the initial thread.
+	 */
 	_Atomic(struct ring *) initial, spare[SPARES_MAX];
-	_Atomic uint32_t ahead;	 /* spares to keep, or AHEAD_NEVER */
-	_Atomic uint32_t wanted; /* producers that began to wait for a spare */
-	/* futex word; changes each time the writer has tried to make spares */
+	/* number of spare rings to keep, or AHEAD_NEVER (ring_spares.c) */
+	_Atomic uint32_t ahead;
+	/* number of producers that began to wait for a spare ring */
+	_Atomic uint32_t wanted;
+	/*
+	 * futex word; changes each time the writer has tried to make spare
+	 * rings
+	 */
 	_Atomic uint32_t made;
 };
 

@@ -25,8 +25,8 @@
 
 /*
  * A new thread stops looking for a ring to take over when it has met this many
- * ended threads that still exist.  A thread may exist for some microseconds
- * after it was joined.
+ * ENDING threads that the kernel still knows.  The kernel may know a thread for
+ * some microseconds after the thread was joined.
  */
 #define PROBES_MAX 8u
 
@@ -39,11 +39,14 @@ struct pool {
 	/* about how many of the claimed threads are free again */
 	_Atomic uint32_t free_count;
 	_Atomic uint32_t cursor;  /* where to look for a free thread */
-	_Atomic uint64_t next_id; /* the initial thread has number 0 */
+	/* next HATF number; the initial thread has 0 */
+	_Atomic uint64_t next_id;
 	/*
-	 * Threads that have become ENDING; the oldest is at 'ended_from' or
-	 * later.  The list is only a hint: a thread may be missing, may be
-	 * listed twice, or may be in use again.
+	 * 'ended' lists threads that have become ENDING.  The thread with the
+	 * index i is in ended[i % ENDED_MAX].  The oldest thread has the index
+	 * 'ended_from' or a later one, and the newest has the index 'ended_to'
+	 * - 1.  The list is only a hint: a thread may be missing, may be listed
+	 * twice, or may be in use again.
 	 */
 	_Atomic uint32_t ended_to, ended_from;
 	_Atomic(struct thread *) ended[ENDED_MAX];
@@ -80,7 +83,10 @@ __thread struct thread *thread_self __attribute__((tls_model("initial-exec"))) =
  */
 #define FIRST_RING_WORDS 32768u
 
-/* Recycling a ring of the file drops its memory above this many words. */
+/*
+ * thread_recycle() releases the memory of a ring in the ring file above this
+ * many words (ringfile_shrink()).
+ */
 #define RING_KEEP_WORDS 8192
 
 static bool
@@ -133,8 +139,9 @@ uint32_t
 thread_pool_count(void)
 {
 	/*
-	 * relaxed: a caller that misses a thread sees it in its next round.
-	 * The thread is published by its state, not by this count.
+	 * relaxed: if the writer misses a new thread, it sees this thread in
+	 * the next round. The thread is published by its state, not by this
+	 * count.
 	 */
 	const uint32_t n =
 		atomic_load_explicit(&pool->used, memory_order_relaxed);
@@ -296,7 +303,10 @@ set_owner(struct thread *t, uint64_t id, struct kernel_id self)
 	t->deleting = NULL;
 	t->epoch = 0;
 	t->owner = owners_new_number();
-	/* relaxed: thread_has_ended() reads both again once 't' is PROBED. */
+	/*
+	 * relaxed, both: thread_has_ended() reads 'tid' and 'pid' again once
+	 * 't' is PROBED.
+	 */
 	atomic_store_explicit(&t->tid, self.tid, memory_order_relaxed);
 	atomic_store_explicit(&t->pid, self.pid, memory_order_relaxed);
 	t->pthread = (uint64_t)pthread_self();
@@ -316,7 +326,7 @@ prepare(struct thread *t, uint64_t id, struct kernel_id self, bool is_nested)
 	t->is_gone = t->is_announced = false;
 	t->name[0] = t->name[1] = 0;
 	t->idle_since_ns = 0;
-	/* release: pairs with the writer's acquire of 'state'. */
+	/* release: pairs with the acquire in thread_is_in_use(). */
 	atomic_store_explicit(&t->state, THREAD_ACTIVE, memory_order_release);
 }
 
@@ -334,7 +344,10 @@ exists(const struct thread *t)
 	return syscall(SYS_tgkill, pid, tid, 0) == 0 || errno != ESRCH;
 }
 
-/* If 't' is ENDING, make it PROBED, a state that the caller must end. */
+/*
+ * If 't' is ENDING, make it PROBED and return true.  The caller must then
+ * change the state again.
+ */
 static bool
 try_probe(struct thread *t)
 {
@@ -408,9 +421,10 @@ put_ended(_Atomic(struct thread *) *slot, struct thread *t)
 }
 
 /*
- * Return the index of the oldest thread that has ended.  The index is only a
- * hint, so all accesses are relaxed.  If a search skips a thread, a later
- * search finds it, or the writer recycles it.
+ * Return the index of the oldest thread in the list 'ended'.  'to' is the index
+ * after that of the newest thread.  The result is only a hint, so all accesses
+ * are relaxed.  If a search skips a thread, a later search finds it, or the
+ * writer recycles it.
  */
 static uint32_t
 oldest_ended(uint32_t to)
@@ -546,7 +560,10 @@ thread_attach_nested(struct thread *t)
 	return n;
 }
 
-/* A fork can repair at most this many nested interrupted recordings. */
+/*
+ * thread_repair_interrupted() can repair at most this many recordings, each of
+ * which has interrupted the one before.
+ */
 #define INTERRUPTED_MAX 4
 
 static __thread struct {
@@ -613,7 +630,7 @@ offer(struct thread *t)
 void
 thread_mark_ending(void)
 {
-	/* A thread that joins this one must stamp its next event. */
+	/* Make a thread that joins this one stamp its next event. */
 	clock_bump();
 	for (struct thread *t = thread_self; t != NULL; t = t->nested) {
 		uint32_t expected = THREAD_ACTIVE;

@@ -17,9 +17,10 @@
  *                                         └────── take over ───────┘
  *
  * A thread that is ENDING still records, because frees that come after all
- * destructors need a ring.  Once the kernel no longer knows the thread, nothing
- * is added to its ring.  A thread that asks the kernel whether an ENDING thread
- * still exists first moves the state to PROBED; only one thread can do so:
+ * destructors need a ring.  Once the kernel no longer knows the thread, the
+ * thread adds nothing to its ring.  A thread that asks the kernel whether an
+ * ENDING thread still exists first moves the state to PROBED; only one thread
+ * can do so:
  *
  *   - A new thread that finds the old one gone takes over the ring with its
  *     events, and records after them (EVENT_HANDOVER).  The new thread then
@@ -69,7 +70,8 @@ struct thread {
 	uint64_t tick; /* last tick in the ring, or CLOCK_NO_TICK */
 	uint64_t mask; /* mask of the ring; this copy saves a cache line */
 	struct ring *ring;
-	uint64_t epoch; /* clock_epoch, read before the last stamp; 0: none */
+	/* clock_epoch, read before the last stamp; 0: no stamp yet */
+	uint64_t epoch;
 	uint32_t owner; /* the thread's number in owners.h */
 	const void *deleting; /* the block that the allocator's own operator
 				  delete is freeing, see interpose_cxx.c */
@@ -83,7 +85,10 @@ struct thread {
 	struct capture *capture; /* NULL: no stack was captured yet */
 	/* number of the last stack that was put into the ring */
 	uint32_t stack;
-	/* Generation in which 'stack' was put into the ring; 0: never. */
+	/*
+	 * generation (stack_table.h) in which 'stack' was put into the ring; 0:
+	 * never
+	 */
 	uint32_t stack_generation;
 
 	/* Written by the producer, rarely; the writer reads the counters. */
@@ -92,10 +97,9 @@ struct thread {
 	/* Shared; the picture above shows the transitions of 'state'. */
 	_Alignas(RING_CACHE_LINE) _Atomic uint32_t state;
 	/*
-	 * Set when a thread is attached, and then constant.  If a new thread
-	 * takes over the ring, the new thread changes 'tid' in state PROBED.
-	 * ('pid' may be that of a child by clone() that shares the memory of
-	 * its parent.)
+	 * Set when a thread is attached.  Only a new thread that takes over the
+	 * ring later changes 'tid', in state PROBED.  'pid' may be the id of a
+	 * child that clone() has made and that shares its parent's memory.
 	 */
 	_Atomic int tid, pid;
 	bool is_nested;	  /* constant while attached */
@@ -106,8 +110,8 @@ struct thread {
 	/*
 	 * The writer takes events of the thread with the HATF number
 	 * 'producer.id' from the ring at present.  The thread with the number
-	 * 'id' records now.  The two differ while the ring has events from
-	 * before a hand-over.
+	 * 'id' records now.  The two numbers differ while the ring has events
+	 * from before a hand-over.
 	 */
 	_Alignas(RING_CACHE_LINE) struct order_producer producer;
 	bool is_gone;	       /* destroyThread is in the trace */
@@ -219,8 +223,8 @@ bool thread_is_attached(const struct thread *t);
 bool thread_is_in_use(const struct thread *t);
 
 /*
- * Return how many HATF thread numbers have been assigned.  Number 0 counts from
- * the start.
+ * Return how many HATF thread numbers have been assigned.  Number 0 counts as
+ * assigned from the start.
  */
 uint64_t thread_id_count(void);
 

@@ -76,10 +76,10 @@ give_up(void)
 }
 
 /*
- * Give up if the writer thread was killed.  A filter that the program has
- * installed by its own system call instruction can kill the writer thread and
- * no other thread.  A writer that leaves changes the presence before its thread
- * ends.
+ * Give up if the writer thread was killed: there is no writer thread, although
+ * the presence is still 'expected'.  A filter that the program has installed by
+ * its own system call instruction can kill the writer thread and no other
+ * thread.  A writer that leaves changes the presence before its thread ends.
  */
 static void
 give_up_if_killed(enum wake_presence expected)
@@ -114,8 +114,8 @@ wake_make_writer(void)
 	if (get_presence() == WAKE_HERE)
 		return;
 	/*
-	 * Other threads wait for this one, so a signal handler must not
-	 * interrupt it.
+	 * Other threads wait for this thread, so no signal handler may
+	 * interrupt this thread.
 	 */
 	const uint64_t mask = sys_block_signals();
 	const bool is_maker =
@@ -129,8 +129,8 @@ wake_make_writer(void)
 			give_up_if_killed(WAKE_COMING);
 	}
 	/*
-	 * If the writer could not begin, wait until its thread is gone, since
-	 * the program may count its threads next.
+	 * If the writer could not begin, wait until the writer thread is gone,
+	 * because the program may next count the threads of the process.
 	 */
 	if (is_maker && !process_is_tracing())
 		hidden_thread_join();

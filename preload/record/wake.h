@@ -44,9 +44,7 @@ struct wake {
  * functions may change errno.
  */
 struct wake_calls {
-	/*
-	 * Make the writer thread.  Return false on failure, after reporting it.
-	 */
+	/* Make the writer thread.  On failure, report this and return false. */
 	bool (*make)(void);
 	/*
 	 * If the writer sleeps in ppoll(), end its sleep by a signal, and
@@ -70,7 +68,10 @@ void wake_init(struct wake *wake, const struct wake_calls *calls);
  */
 void wake_writer(void);
 
-/* Wake the writer.  Return false if there is none. */
+/*
+ * Wake the writer.  Return false if there is no writer, or if the tracing is
+ * over.
+ */
 bool wake_writer_if_here(void);
 
 /* Is there a writer thread that has its files open? */
@@ -80,14 +81,15 @@ bool wake_has_writer(void);
  * if there is none yet.  Return when the writer exists.  If the writer cannot
  * be made, report this in one line on standard error; nothing is recorded from
  * then on.  Make no writer if the tracing is over, or in a child process that
- * shares the memory.  Keeps errno.
+ * shares its parent's memory.  Keeps errno.
  */
 void wake_make_writer(void);
 
 /*
  * Must a producer that finds the clock idle wake or make the writer thread?
  * Its ring has 'capacity' words, of which 'used' are in use.  If the answer is
- * no, the producer's events wait in the ring, with stamps or brief ticks.
+ * no, the producer's events wait in the ring, and the producer gives them
+ * stamps or brief ticks (EVENT_FLAG_BRIEF).
  */
 bool wake_is_wanted(uint64_t used, uint64_t capacity);
 

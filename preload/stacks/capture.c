@@ -98,8 +98,8 @@ number_mark(enum stack_mark mark)
 
 /*
  * Return the number to use as the caller of the outermost frame of the walk.
- * If callers are missing, this is the number of a mark, else 0.  If only one
- * frame is wanted, callers that were cut off do not count as missing.
+ * If callers are missing, this is the result of number_mark(), else 0.  If only
+ * one frame is wanted, callers that were cut off do not count as missing.
  */
 static uint32_t
 number_end(const struct walk *walk)
@@ -112,8 +112,9 @@ number_end(const struct walk *walk)
 }
 
 /*
- * Give a number to a stack that has none yet, and return the number.  If the
- * stack cannot get a number, return that of the caller's stack.
+ * Give a number to a new stack, and return the number.  The stack is a frame
+ * with the return address 'address', called from the stack 'parent'.  If the
+ * stack cannot get a number, return 'parent'.
  */
 static __attribute__((noinline)) uint32_t
 number_new(uint32_t parent, uintptr_t address)
@@ -126,8 +127,9 @@ number_new(uint32_t parent, uintptr_t address)
 }
 
 /*
- * Return the number of a stack.  Begin at the innermost frame whose number is
- * known, and find or assign the numbers of the frames inside it.
+ * Return the number of the stack of the last walk.  Search from the innermost
+ * frame outwards for a frame whose number is known.  Then find or assign the
+ * numbers of the frames further in.
  */
 static __attribute__((noinline)) uint32_t
 number_frames(struct capture *c, uint32_t epoch)

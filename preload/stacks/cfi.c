@@ -177,7 +177,7 @@ struct cie {
 	uint64_t code_align;
 	int64_t data_align;
 	uint8_t pointer_encoding;
-	/* the functions' entries have an augmentation length */
+	/* the FDEs that refer to this CIE have an augmentation length */
 	bool has_length;
 	bool is_signal_frame;
 	struct cfi_cursor instructions;
@@ -295,7 +295,10 @@ set_rule(struct machine *m, uint64_t reg, enum cfi_how how, int64_t offset)
 		rule->how = CFI_UNDEFINED;
 }
 
-/* Read an expression into 'rule'. */
+/*
+ * Store the place and the length of an expression in 'rule', and skip the
+ * expression.
+ */
 static void
 take_expression(struct machine *m, struct cfi_cursor *c, struct cfi_rule *rule,
 		enum cfi_how how)

@@ -42,7 +42,10 @@ struct headers {
 	uintptr_t base;
 };
 
-/* Set '*section' from the segment that contains the address 'index'. */
+/*
+ * Set '*section' from the segment that contains 'index', the address of
+ * .eh_frame_hdr.
+ */
 static void
 set_section(const struct headers *headers, uintptr_t index,
 	    struct cfi_section *section)
@@ -81,7 +84,10 @@ find_headers(uintptr_t begin, uintptr_t end, uintptr_t base,
 	return true;
 }
 
-/* Read the range of an object's memory, and its tables, from the headers. */
+/*
+ * Set the range of the object's memory and the place of its unwind tables, from
+ * the program headers.
+ */
 static void
 set_memory(const struct headers *headers, struct code_object *object)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * object_table.h - a number for each program and library that contains frames
+ * object_table.h - a number for each program and library in call stacks
  *
  * An object keeps its number as long as it is loaded.  An object that is loaded
  * later at the same address gets another number, and a search no longer finds
@@ -33,7 +33,8 @@ bool object_table_init(void);
 uint32_t object_table_find(uintptr_t address);
 
 /*
- * Return the object with this number, which object_table_find() has returned.
+ * Return the object with the number 'id'.  'id' must be a number that
+ * object_table_find() has returned, and not 0.
  */
 const struct stack_image_object *object_table_get(uint32_t id);
 

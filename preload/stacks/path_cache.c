@@ -35,9 +35,10 @@ add_word(struct draft *draft, uintptr_t slot)
 }
 
 /*
- * The frame at 'idx' was found by a frame pointer.  Add the word in which a
- * frame further in saved this frame pointer.  If no such frame has saved it,
- * the register still has the value that it had in the first visible frame.
+ * The frame at 'idx' was found by a frame pointer.  If a frame further in has
+ * saved this frame pointer, add the word where it was saved.  Otherwise the
+ * value is the frame pointer of the first visible frame, so set 'takes_bp'.
+ * Return false if the word cannot be added.
  */
 static bool
 add_frame_pointer(struct draft *draft, const struct walk *walk, uint32_t idx)
@@ -196,9 +197,9 @@ insert(struct path_cache *cache, uint32_t place, uint64_t key)
 }
 
 /*
- * Return whether this stack has been met before.  If not, remember its hash.
- * (The table 'seen' has one hash in each entry, and a newer stack may overwrite
- * it.)
+ * Return whether the stack with the hash 'key' has been met before.  If not,
+ * remember the hash.  (Each entry of 'seen' has room for one hash, and the hash
+ * of a newer stack overwrites it.)
  */
 static bool
 was_seen(struct path_cache *cache, uint64_t key)

@@ -12,8 +12,8 @@
  *
  * The address and the value of the innermost return address are the key by
  * which a path is found.  If several paths have the same key, their entry is a
- * branch.  It has the offset of the first word in which the paths differ; that
- * word's value in memory selects the next entry.
+ * branch.  The branch has the offset of the first word in which the paths
+ * differ; that word's value in memory selects the next entry.
  *
  * The cache is only for stacks whose end is known (stack_memory.h), because a
  * search reads the words of a path before it is known that these words belong

@@ -2,11 +2,11 @@
 /*
  * stack_memo.h - the numbers of a thread's recent call stacks
  *
- * Each change of an inner frame makes another stack.  Looking up its number in
- * the tree takes a search for each changed frame, in tables larger than a
- * processor's caches.  Each thread therefore remembers the numbers of whole
- * stacks by a hash of their frames.  An entry of this memo is in one cache
- * line, whatever the number of frames.
+ * Each change of an inner frame makes another stack.  Looking up this stack's
+ * number in the tree of all stacks (stack_table.h) takes a search for each
+ * changed frame, in tables larger than a processor's caches.  Each thread
+ * therefore remembers the numbers of whole stacks by a hash of their frames.
+ * An entry of this memo is in one cache line, whatever the number of frames.
  *
  * A hash has 64 bits.  Two stacks of a thread with the same hash would get the
  * same number; among a million stacks, the probability of this is below 1 in 10
@@ -36,8 +36,8 @@ struct stack_memo {
 };
 
 /*
- * Return the hash of a stack.  It is computed from the hash of the caller's
- * stack and the innermost frame, 'address'.
+ * Compute the hash of a stack from the hash of the caller's stack and the
+ * innermost frame, 'address'.
  */
 static inline uint64_t
 stack_memo_key(uint64_t caller_key, uintptr_t address)

@@ -36,9 +36,9 @@ stack_memory_begin_thread(size_t nbytes)
 
 /*
  * Is the page at 'address' readable?  rt_sigprocmask(2) reads the memory at its
- * second argument before it checks the first argument.  It then fails with
- * EFAULT or EINVAL without an effect.  A program with signals or threads needs
- * this system call, so filters allow it.
+ * second argument before it checks the first argument.  The call has no effect,
+ * and fails with EFAULT if the memory cannot be read, else with EINVAL.  A
+ * program with signals or threads needs this system call, so filters allow it.
  */
 static bool
 is_readable(uintptr_t address)

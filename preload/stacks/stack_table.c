@@ -81,8 +81,9 @@ is_node(uint32_t id, uint32_t parent, uintptr_t address)
 }
 
 /*
- * Search the chain from 'id' to 'end'.  If a signal handler forks during the
- * search, the chains are wiped in the child, and end with 0 there.
+ * Search the chain for a stack, from 'id' to before 'end'.  Return 0 if the
+ * stack is not there.  If a signal handler forks during the search, the chains
+ * are wiped in the child, and end with 0 there.
  */
 static uint32_t
 search(uint32_t id, uint32_t end, uint32_t parent, uintptr_t address)

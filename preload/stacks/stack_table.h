@@ -54,7 +54,10 @@ uint32_t stack_table_claim(uint32_t parent, uint64_t frame);
  */
 uint32_t stack_table_insert(uint32_t id);
 
-/* Return the stack with this number, which stack_table_claim() has returned. */
+/*
+ * Return the stack with the number 'id'.  'id' must be a number that
+ * stack_table_claim() has returned, and not 0.
+ */
 const struct stack_image_node *stack_table_node(uint32_t id);
 
 /*
@@ -64,8 +67,7 @@ const struct stack_image_node *stack_table_node(uint32_t id);
 uint32_t stack_table_count(void);
 
 /*
- * Return how often a stack got no number because the table was full.  Each new
- * frame of a stack counts.
+ * Return how often a frame of a stack got no number because the table was full.
  */
 uint64_t stack_table_full(void);
 

@@ -69,7 +69,7 @@ unwind_find_rule(uintptr_t return_address)
 	if (!code_object_find(return_address - 1, &object))
 		/*
 		 * Code outside all objects may be replaced at any time, so
-		 * store no rule for it.
+		 * store no rule for such code.
 		 */
 		return pack(UNWIND_UNKNOWN, 0, 0);
 	rule = object.section.index != NULL &&
@@ -78,7 +78,7 @@ unwind_find_rule(uintptr_t return_address)
 		       ? pack_row(&row)
 		       : pack(UNWIND_UNKNOWN, 0, 0);
 	rule |= hash & ((1ull << UNWIND_TAG_BITS) - 1);
-	/* relaxed: as in unwind_rule(). */
+	/* relaxed: the word holds the whole rule. */
 	atomic_store_explicit(&unwind_rules[hash >> UNWIND_TAG_BITS], rule,
 			      memory_order_relaxed);
 	return rule;
@@ -87,7 +87,7 @@ unwind_find_rule(uintptr_t return_address)
 void
 unwind_forget_rules(void)
 {
-	/* relaxed: as in unwind_rule(). */
+	/* relaxed: each word is a whole rule. */
 	for (unsigned i = 0; i < 1u << UNWIND_INDEX_BITS; i++)
 		atomic_store_explicit(&unwind_rules[i], 0,
 				      memory_order_relaxed);

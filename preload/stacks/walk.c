@@ -169,12 +169,12 @@ step_by_row(struct position *at, struct stack_memory *memory,
 
 /*
  * Step from code without unwind rules by the frame pointer register, if its
- * value can be a frame pointer.  The value must point into the stack, at the
- * stack pointer or above.  The word after the one that it points to must be an
- * address to which a call returns, or an address outside all objects (generated
- * code).  On a stack whose end is unknown, read only as far as unwind rules
- * have led, because the memory above may belong to another thread, which can
- * unmap it at any time.
+ * value can be a frame pointer.  The value must be the address of a word on the
+ * stack, at the stack pointer or above.  The next word must hold an address to
+ * which a call returns, or an address outside all objects (generated code).  On
+ * a stack whose end is unknown, read only as far as unwind rules have led,
+ * because the memory above may belong to another thread, which can unmap it at
+ * any time.
  */
 static bool
 step_by_frame_pointer(struct position *at, struct stack_memory *memory,
@@ -297,9 +297,9 @@ difference(const struct walk_place *place)
  * checked that none of these frames needs care (see walk.h), so frame pointers
  * need no comparison.  If a frame has changed, the slots of frames further out
  * may be unmapped.  But the slots ascend, so all slots below 'memory->high' can
- * be read.  Therefore compare four frames at once there, with loads that do not
- * depend on each other.  Return the index of the innermost changed frame, or
- * -1.
+ * be read.  Therefore compare four of these slots at once, with loads that do
+ * not depend on each other.  Return the index of the innermost changed frame,
+ * or -1.
  */
 static inline int64_t
 find_change_by_places(const struct walk *walk, int64_t idx,
@@ -383,10 +383,11 @@ count_care(struct walk *walk, uint32_t idx)
 }
 
 /*
- * The walk has reached the frame 'idx' of the last stack.  Return how many
- * frames, from the outermost, are unchanged.  If a frame has changed, append
- * the unchanged frames inside it, from 'idx' outwards, to the frames of the
- * walk, set '*at' to where the walk continues, and return 0.
+ * The walk has reached the frame 'idx' of the last stack.  Search the frames
+ * further out for a change.  If there is none, return the number of frames from
+ * the outermost to 'idx'.  If a frame has changed, append the frame 'idx' and
+ * the frames between 'idx' and the changed frame to the frames of the walk, set
+ * '*at' to where the walk continues, and return 0.
  */
 static uint32_t
 join(struct walk *walk, uint32_t idx, struct position *at,

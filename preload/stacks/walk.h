@@ -43,8 +43,8 @@ struct walk_place {
 
 struct walk_frame {
 	/*
-	 * The frame pointer of the caller.  It may be out of date if no frame
-	 * further out needs care.
+	 * The frame pointer of the caller.  This value may be out of date if no
+	 * frame further out needs care.
 	 */
 	uintptr_t bp;
 	/*
@@ -99,8 +99,8 @@ struct walk {
 	uint32_t depth; /* 1 to WALK_DEPTH_MAX; the caller sets it */
 	struct walk_exits exits;
 	/*
-	 * A hash table, which has the index of a frame for its slot.  Entries
-	 * may be old, so compare the slot of the frame.
+	 * A hash table that gives the index of a frame for the frame's slot.
+	 * An entry may be out of date, so compare the slot of the frame.
 	 */
 	uint16_t idx_of_slot[WALK_SLOTS];
 	struct walk_place place[WALK_FRAMES_MAX];

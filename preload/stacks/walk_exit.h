@@ -49,7 +49,7 @@ struct walk_exits {
 /* The first frame that is not hidden. */
 struct walk_outlet {
 	uintptr_t slot, address;
-	uintptr_t bp_slot; /* as 'bp_slot' in struct walk_frame */
+	uintptr_t bp_slot; /* like 'bp_slot' of struct walk_frame */
 	uintptr_t bp;	   /* the frame pointer in the visible function */
 };
 

@@ -2,10 +2,10 @@
 /*
  * own_slot.h - orders of 'hatf ctl' to a process without a writer thread
  *
- * The process has a slot in the file of bells (bells.h), which it can read but
- * not write.  The process remembers the value that it read last.  If the slot
- * has a new value, 'hatf ctl' has written an order for this process, or for
- * another process with the same slot.
+ * The process has a slot in the file of bells (bells.h), and can read this slot
+ * but not write to it.  The process remembers the value that it read last.  If
+ * the slot has a new value, 'hatf ctl' has written an order for this process,
+ * or for another process with the same slot.
  *
  * Any thread may call these functions; none allocates.  Those that are not
  * inline may change errno.
@@ -56,8 +56,8 @@ own_slot_is_called(void)
 bool own_slot_has_order(void);
 
 /*
- * Take the order for this process.  Only one thread gets it.  Return 0 if there
- * is none.
+ * Take the order for this process.  Only one thread gets an order.  Return 0 if
+ * there is no order, or if another thread has taken it.
  */
 enum bell_call own_slot_take(void);
 

@@ -162,8 +162,8 @@ process_map(void)
 	struct process *const mine = memory_map_wiped(sizeof(*mine));
 
 	/*
-	 * Write to the new page now.  If a read came first, it would map a page
-	 * of zeros, and the next write would fault again.
+	 * Make the first access to the new page a write.  A read would map a
+	 * page of zeros, and the next write would fault again.
 	 */
 	if (mine != NULL)
 		atomic_init(&mine->state, PROCESS_NEW);
@@ -185,8 +185,8 @@ bool
 process_has(enum process_fact fact)
 {
 	/*
-	 * relaxed: process_state() orders the facts that were changed together
-	 * with the state.
+	 * relaxed: a thread that has read the new state by process_state() also
+	 * sees the facts that changed together with the state.
 	 */
 	return (atomic_load_explicit(&facts, memory_order_relaxed) & fact) != 0;
 }
@@ -217,7 +217,10 @@ note(const struct process_move *move)
 			      memory_order_relaxed);
 }
 
-/* Return false if another thread has changed the state. */
+/*
+ * Change the state from 'from' to 'to'.  Return false if another thread has
+ * changed the state before.
+ */
 static bool
 publish(struct process *p, uint32_t from, uint32_t to)
 {

@@ -46,7 +46,10 @@ enum process_cause {
 	PROCESS_WANTED_BARRED,
 	/* start.c: no memory for the state; load.c: a sanitizer's run-time */
 	PROCESS_IMPOSSIBLE,
-	/* start.c, in the thread that got PROCESS_DO_BEGIN: the outcome */
+	/*
+	 * start.c, in the thread that got PROCESS_DO_BEGIN: the trace has
+	 * begun, has begun dormant, or has not begun
+	 */
 	PROCESS_BEGAN,
 	PROCESS_BEGAN_DORMANT,
 	PROCESS_NOT_BEGUN,
@@ -61,7 +64,7 @@ enum process_cause {
 	PROCESS_TRACE_FAILED,
 	/*
 	 * the last trace of the process has ended, or a thread has found the
-	 * writer dead or could not make it
+	 * writer dead or could not make a writer
 	 */
 	PROCESS_WRITER_OVER,
 	/* end.c: an exit handler has finished the trace */

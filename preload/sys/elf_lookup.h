@@ -20,7 +20,8 @@
  * Return the first definition of the function 'name' in the objects loaded
  * after us, in load order, or NULL.  Objects loaded with RTLD_LOCAL count, too,
  * because a plug-in may have its own C++ library.  Set '*together_ret' to
- * whether the object that has the definition contains 'companion'.
+ * whether the object that has the definition also contains the address
+ * 'companion'.
  */
 void *elf_lookup_function(const char *name, const void *companion,
 			  bool *together_ret);
@@ -36,9 +37,9 @@ struct elf_lookup_next {
 /*
  * Look up 'n' functions in one pass, each as dlsym(RTLD_NEXT) would.  If
  * 'found' stays NULL, either no object defines the function, or only the loader
- * can choose the definition; the caller must then call dlsym().  'iterate' is
- * dl_iterate_phdr(3).  This function may run before any other code of the
- * recorder.
+ * can choose the definition; the caller must then call dlsym().  'iterate' must
+ * be libc's dl_iterate_phdr(3), because our library exports a function of this
+ * name.  This function may run before any other code of the recorder.
  */
 void elf_lookup_next(
 	struct elf_lookup_next *wanted, size_t n,

@@ -2,8 +2,8 @@
 /*
  * file.h - open, find and remove files by their identity; move descriptors
  *
- * These functions run on the writer thread, or on a thread of the program that
- * does the writer's work.  They may change errno.
+ * These functions run on the writer thread or, while there is no writer thread,
+ * on a thread of the program.  They may change errno.
  */
 #ifndef FILE_H
 #define FILE_H
@@ -45,8 +45,7 @@ struct file_id file_id_of(int fd);
 /*
  * Open the file at 'path' again, with the flags of open(2).  The file must be
  * the regular file 'id', and not a symbolic link.  Return -1 with errno on
- * failure; errno is ESTALE if 'path' names another file.  Any thread may call
- * this.
+ * failure; errno is ESTALE if 'path' names another file.
  */
 int file_reopen(const char *path, const struct file_id *id, int flags);
 

@@ -71,9 +71,9 @@ is_sandboxed(void)
 
 /*
  * Open the program's standard error, and return the descriptor, or -1 on
- * failure.  Call this if descriptor 2 of this thread is closed, because this
- * thread is the writer, which has its own descriptor table, or because the
- * program has closed descriptor 2.
+ * failure.  Call this if descriptor 2 of this thread is closed: either this
+ * thread is the writer, which has its own descriptor table, or the program has
+ * closed descriptor 2.
  */
 static int
 borrow_stderr(void)
@@ -162,7 +162,7 @@ is_full(int fd)
 static bool
 try_write(int fd, const char *line, size_t nbytes)
 {
-	/* relaxed: as in say_expect_filter(). */
+	/* relaxed: see say_expect_filter(), which sets 'is_muted'. */
 	if (atomic_load_explicit(&is_muted, memory_order_relaxed) ||
 	    is_data(fd) || is_full(fd))
 		return true;

@@ -17,15 +17,16 @@
 #include "preload/sys/sys.h"
 
 /*
- * A comment holds at most 65535 bytes.  At most COMMAND_MAX_NBYTES of the
- * kernel's copy of the command line are read.
+ * The header is a comment in the trace, and a comment holds at most 65535
+ * bytes.  At most COMMAND_MAX_NBYTES of the kernel's copy of the command line
+ * are read.
  */
 #define HEADER_MAX_NBYTES  65535
 #define COMMAND_MAX_NBYTES (32u << 10)
 #define LINEAGE_MAX_NBYTES 512
 /*
  * Maximum length of the line "rings=" in bytes.  Each byte of the file's name
- * may be escaped.
+ * may be escaped, which takes four bytes.
  */
 #define RINGS_MAX_NBYTES (8u * PATH_MAX + 16)
 

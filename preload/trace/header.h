@@ -4,7 +4,7 @@
  *
  * The thread that starts the trace builds the header, once per process; the
  * writer thread then adds the lines of each segment.  All buffers are static,
- * since the thread that makes the first allocation may have a small stack.
+ * since the thread that starts the trace may have a small stack.
  */
 #ifndef HEADER_H
 #define HEADER_H
@@ -31,7 +31,8 @@ struct header_parent {
 };
 
 /*
- * Return the environment.  If libc has not set it yet, read it from the kernel.
+ * Return the environment.  If libc has not set 'environ' yet, read the
+ * environment from the kernel.
  */
 char *const *header_environment(void);
 
@@ -44,8 +45,8 @@ struct header_text {
 };
 
 /*
- * The library's constructor calls this twice: first with the program's
- * arguments, and with NULL before it returns.  Between the two calls, the
+ * The library's constructor calls this twice: at its beginning with the
+ * program's arguments, and at its end with NULL.  Between the two calls, the
  * header takes the command line from 'argv' and not from the kernel.
  */
 void header_note_arguments(char *const argv[]);
@@ -66,11 +67,11 @@ void header_build(const struct config *config,
 		  const struct header_parent *parent, uint64_t start_ns);
 
 /*
- * Only the thread that does the writer's work calls this.  Add the ancestors of
- * the process and, if there is a ring file, its name.  Further calls do nothing
- * until header_build() is called again.  header_build() does not add these
- * lines, because reading the ancestors takes longer than building all other
- * lines.
+ * Only the thread that does the writer's work calls this.  Add to these lines
+ * the ancestors of the process and, if there is a ring file, the name of the
+ * ring file.  Further calls do nothing until header_build() is called again.
+ * header_build() does not add these lines, because reading the ancestors takes
+ * longer than building all other lines.
  */
 void header_complete(void);
 

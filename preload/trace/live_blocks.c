@@ -2,9 +2,9 @@
 /*
  * live_blocks.c - see live_blocks.h
  *
- * When a block is removed, its slot gets no mark.  Instead, later blocks of the
- * run of used slots move back.  The length of a search therefore depends only
- * on the present blocks.
+ * When a block is removed, its slot gets no mark.  Instead, later blocks in the
+ * same run of used slots move back.  The length of a search therefore depends
+ * only on the present blocks.
  *
  * The end of a heap frees its blocks.  Searching the whole table for them would
  * take too long for programs that often create and destroy heaps.  Instead, the
@@ -241,10 +241,10 @@ apply(struct live_blocks *c, const struct live_block_change *change)
 }
 
 /*
- * If the table is 3/4 full, drop the blocks of destroyed heaps.  If it is then
- * still half full, grow it.  If there is no memory for this, call
- * live_blocks_fini() and return false.  Shrink the table if it is less than 1/8
- * full.
+ * If the table is 3/4 full, drop the blocks of destroyed heaps.  If the table
+ * is then still half full, grow it.  If there is no memory for a new table of
+ * the same size or larger, call live_blocks_fini() and return false.  If the
+ * table is less than 1/8 full, shrink it.
  */
 static bool
 fit(struct live_blocks *c)

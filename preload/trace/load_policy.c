@@ -79,8 +79,9 @@ load_policy_note_written(struct load_policy *p, uint64_t ns, size_t nbytes)
 }
 
 /*
- * Return how much longer compressing and writing 'nbytes' takes than storing
- * them, in ns.  Return 0 if it takes no longer, or if it was never measured.
+ * Return how many ns longer it takes to compress 'nbytes' and write the result
+ * than to write them uncompressed.  Return 0 if it takes no longer, or if
+ * compression or writing was never measured.
  */
 static uint64_t
 compression_excess_ns(const struct load_policy *p, size_t nbytes)

@@ -36,8 +36,8 @@ struct load_policy {
 	uint64_t write_ns, written_nbytes;
 	/*
 	 * 'wall_ns': time since the load was last judged.  'work_ns': the
-	 * writer's work in that time, including the time that compression would
-	 * have taken.  Both are valid only while 'is_pressed' is set.
+	 * writer's work in that time, plus the time that compression would have
+	 * taken in addition.  Both are valid only while 'is_pressed' is set.
 	 * 'slept_ns': the writer's sleep during the current block.
 	 */
 	uint64_t wall_ns, work_ns, slept_ns;

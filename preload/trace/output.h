@@ -40,7 +40,7 @@ struct output {
 	uint64_t number; /* the running number of the file's name */
 	const char *template;
 	const struct output_names *names;
-	/* the name of the first segment has its number, too */
+	/* the name of the first segment's file has the segment's number, too */
 	bool numbers_all;
 	/*
 	 * Working directory, with '/' at its end, for a relative template.  "":
@@ -53,9 +53,9 @@ struct output {
 
 /*
  * Prepare to write to the files that 'template' names: %p pid, %e executable,
- * %h host, %n a running number, from 0, with which the name is free, %s the
- * number of the segment with four digits or more, %% a '%'.  The caller owns
- * 'template', which must outlive '*o'.  The caller sets 'names' before the
+ * %h host, %n a running number, 0 or more, chosen so that the name is free, %s
+ * the number of the segment with four digits or more, %% a '%'.  The caller
+ * owns 'template', which must outlive '*o'.  The caller sets 'names' before the
  * first file is opened.  If the template has no %s, ".sNNNN" is inserted before
  * ".hatf", else before ".gz", else at the end.  In this case, the name of the
  * first segment has ".sNNNN" only if 'numbers_all' is set.
@@ -115,9 +115,9 @@ void output_forget(struct output *o);
 
 /*
  * Append 'nbytes'.  Return 0 or an errno value.  After an error the file is cut
- * to its old length.  If that fails, too, 'is_torn' is set and the file ends
- * with a part of 'data'.  All signals must be blocked, since a write beyond
- * RLIMIT_FSIZE raises SIGXFSZ.
+ * to its old length.  If the file cannot be cut, 'is_torn' is set and the file
+ * ends with a part of 'data'.  All signals must be blocked, since a write
+ * beyond RLIMIT_FSIZE raises SIGXFSZ.
  */
 int output_write(struct output *o, const void *data, size_t nbytes);
 
@@ -140,8 +140,9 @@ void output_discard(struct output *o);
 const char *output_base(const struct output *o);
 
 /*
- * Remove the file of an earlier segment with this 'number' and 'id', unless its
- * name now belongs to another file.
+ * Remove the file of the earlier segment 'segment'.  'number' is the running
+ * number in the file's name.  If the name now belongs to another file than
+ * 'id', do nothing.
  */
 void output_remove(const struct output *o, uint64_t segment, uint64_t number,
 		   const struct file_id *id);

@@ -124,8 +124,9 @@ bool segment_end_failed(struct segment *s, const struct narrate_trailer *end);
 bool segment_end_late(struct segment *s, const struct narrate_trailer *end);
 
 /*
- * Close the file, after segment_end() or segment_end_failed().  The next
- * segment_open() begins a segment that lacks earlier events.
+ * Close the file, after segment_end() or segment_end_failed().  Until the next
+ * segment_open(), events are not recorded, so the next segment is late
+ * ('is_late').
  */
 void segment_close(struct segment *s, const struct narrate_trailer *end);
 
@@ -139,9 +140,10 @@ bool segment_rotate(struct segment *s, struct narrate_trailer *end,
 		    uint64_t now_ns);
 
 /*
- * Call this if the file of this segment cannot be opened again.  All its blocks
- * must be committed.  Continue in the next file; this file gets no trailer.
- * 'end' is as for segment_end().  Return the same as segment_open().
+ * Call this if the file of this segment cannot be opened again.  All blocks of
+ * the segment must have been committed.  Continue in the next file; the present
+ * file gets no trailer.  'end' is as for segment_end().  Return the same as
+ * segment_open().
  */
 bool segment_abandon(struct segment *s, const struct narrate_trailer *end);
 

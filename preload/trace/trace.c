@@ -304,8 +304,9 @@ end_with_error(struct trace *t, const struct narrate_trailer *end, int error)
 }
 
 /*
- * Can a trailer follow?  It is valid only after a header and whole blocks.  If
- * the user was told that the trace has ended, the file was removed.
+ * May a trailer be appended to the file?  A trailer is valid only after a
+ * header and whole blocks.  If the user was told that the trace has ended, the
+ * file was removed.
  */
 static bool
 can_end(const struct trace *t)

@@ -27,10 +27,10 @@ void begin_notes(void);
 bool begin_read(void);
 
 /*
- * Take the first step.  'parent' is copied, except for the string with the name
- * of its trace, which must stay valid.  'is_first' is false in a process that a
- * traced process has forked.  'is_dormant' means that the process does not
- * record at once.  If there is no memory, report this and return false.
+ * Take the first step.  '*parent' is copied, except for the string
+ * 'parent->trace', which must stay valid.  'is_first' is false in a process
+ * that a traced process has forked.  'is_dormant' means that the process does
+ * not record at once.  If there is no memory, report this and return false.
  */
 bool begin_reserve(const struct header_parent *parent, bool is_first,
 		   bool is_dormant);

@@ -66,9 +66,9 @@ size_t writer_memory_nbytes(const struct config *config);
 /*
  * Map the writer's memory for a trace.  The trace begins now or, if
  * 'is_dormant' is set, with an order to start.  'is_child' means that the
- * process is the child of a fork.  The process then publishes that it has no
- * trace file of its own yet (writer_note_file()).  Return false if there is no
- * memory.
+ * process is the child of a fork.  In this case, publish that the process has
+ * no trace file of its own yet (writer_note_file()).  Return false if there is
+ * no memory.
  */
 bool writer_reserve(const struct config *config, bool is_child,
 		    bool is_dormant);
@@ -113,19 +113,22 @@ void *writer_answer_bell(void *p);
 uint64_t writer_start_ns(void);
 
 /*
- * The calling thread must be the only one of the program.  Set 'for_call'
- * before a call for which there must be no writer thread: a call that fails in
- * a process of several threads, or a call after which the writer would be in
- * another namespace than the program.  Do not set 'for_call' before a call that
- * lets the program count its threads.  Make the writer write all events so far
- * to the file, and end.  Return true when the writer thread is gone, or false
- * if it must stay.  A later event makes a new writer.
+ * Make the writer write all events so far to the file, and end.  Return true
+ * when the writer thread is gone, or false if the writer must stay.  A later
+ * event makes a new writer.  The calling thread must be the only thread of the
+ * program.  All signals must be blocked.
+ *
+ * 'for_call' must be true if the program is about to make a call for which
+ * there must be no writer thread: a call that fails in a process of several
+ * threads, or a call after which the writer would be in another namespace than
+ * the program.  'for_call' must be false if the program is only about to count
+ * its threads.
  *
  * If 'for_call' is set and the result is true, the caller must call
  * writer_return() later.  writer_return() makes the writer, with the privileges
- * that the caller then has.  Between writer_depart() and writer_return(), the
- * files of the trace are open in the program's descriptor table.  All signals
- * must be blocked.
+ * that the caller then has.  Between writer_depart() and writer_return(), all
+ * signals must stay blocked, and the files of the trace are open in the
+ * program's descriptor table.
  */
 bool writer_depart(bool for_call);
 void writer_return(void);
@@ -212,10 +215,10 @@ bool writer_await_fork(uint64_t ticket, uint64_t timeout_ns,
 struct writer_place writer_place(void);
 
 /*
- * Return the path of the file of 'segment', if this is the current segment or
- * the one before.  Otherwise return the path of the current segment's file.
- * The child of a fork gets the parent's path until its own trace begins.  Any
- * thread may call this.
+ * Return the path of the file of 'segment', if 'segment' is the number of the
+ * current segment or of the previous one.  Otherwise return the path of the
+ * current segment's file.  The child of a fork gets the parent's path until its
+ * own trace begins.  Any thread may call this.
  */
 const char *writer_path(uint64_t segment);
 

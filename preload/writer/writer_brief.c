@@ -101,11 +101,11 @@ leave_trace(enum writer_end end)
 }
 
 /*
- * Must the header name a ring file?  If the exec fails, the writer thread makes
- * a ring file, when the header is already in the trace file.  This thread makes
- * no ring file, so the header that it writes cannot name one.  Recovery then
- * looks for the ring file only in the folder of the trace.  If HATFTRACE_RINGS
- * names another folder, the header must therefore name the ring file.
+ * Must the header name a ring file?  The calling thread makes no ring file, so
+ * a header that this thread writes names none.  If the exec fails, the writer
+ * thread makes a ring file after the header was written.  Recovery then looks
+ * for the ring file only in the folder of the trace.  If HATFTRACE_RINGS names
+ * another folder, the header must therefore name the ring file.
  */
 static bool
 must_name_rings(enum writer_end end)

@@ -22,7 +22,7 @@
 #include "preload/writer/writer_state.h"
 
 /*
- * An order_sink that discards most events.  Note the events that describe
+ * An order_sink that discards most events.  Remember the events that describe
  * threads, heaps and DTDs of the program, and write only these events to the
  * trace.  'narrator' belongs to the trace that has just begun.  If there is no
  * trace, 'narrator' is NULL, and nothing is written.
@@ -89,9 +89,10 @@ discard(uint64_t until, struct narrator *narrator)
  * are larger.  An event with a stamp up to T that is not published yet is kept,
  * too.  Such an event is an allocation whose block no other thread has seen, or
  * a free that has not happened (order.h, rule 3).  Any thread that learns of
- * such an event later also sees the flag.  In a process with one thread,
- * without stamps, discard the first part of its ring.  Return NULL, or the
- * reason why no trace has begun.
+ * such an event later also sees the flag.  If the process has only one thread,
+ * whose events have no stamps, the first events in its ring are discarded; the
+ * remaining events are consistent, too.  Return NULL, or the reason why no
+ * trace has begun.
  */
 static const char *
 start_recording(void)

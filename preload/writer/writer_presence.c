@@ -3,13 +3,13 @@
  * writer_presence.c - the writer thread comes, leaves, and comes back
  *
  * At first the thread makes the trace file, unless the process is dormant or a
- * thread of the program has made the file.  It leaves after some time without
- * events, or when a thread of the program is about to make a call for which the
- * process must be single-threaded.  Before the thread leaves, all events that
- * it has taken out of the rings are in the file.  Later events wait in the
- * rings.  If the thread leaves because it is idle, all rings are in the ring
- * file, so a kill loses no events.  If it leaves for a call, rings may be in
- * memory only.  The kernel closes the thread's descriptors.  A later writer
+ * thread of the program has made the file.  The thread leaves after some time
+ * without events, or when a thread of the program is about to make a call for
+ * which the process must be single-threaded.  Before the thread leaves, all
+ * events that it has taken out of the rings are in the file.  Later events wait
+ * in the rings.  If the thread leaves because it is idle, all rings are in the
+ * ring file, so a kill loses no events.  If it leaves for a call, rings may be
+ * in memory only.  The kernel closes the thread's descriptors.  A later writer
  * thread opens the same files again by their names.  A writer thread leaves
  * only if it has checked that the files can be opened again.
  */

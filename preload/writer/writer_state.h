@@ -96,7 +96,7 @@ struct writer {
 	_Atomic bool is_dormant;
 	bool is_prepared; /* has writer_prepare() run? */
 	bool is_limited;  /* has writer_limit_reach() run? */
-	/* no bell is possible, so the thread must stay */
+	/* no bell (own_slot.h) is possible, so the writer thread must stay */
 	bool has_no_bell;
 	bool has_left; /* the last writer left while a trace was open */
 	/* since when there is no client and no order */
@@ -133,9 +133,9 @@ struct writer {
 	_Atomic uint32_t done;
 	_Atomic uint32_t departure; /* enum writer_departure; a futex word */
 	/*
-	 * Descriptors of the trace in the program's table, indexed by enum
-	 * writer_file; -1: none.  They exist between writer_depart() and
-	 * writer_return(); otherwise 'held_count' is 0.
+	 * Descriptors of the trace in the program's descriptor table, indexed
+	 * by enum writer_file; -1: none.  They exist between writer_depart()
+	 * and writer_return(); otherwise 'held_count' is 0.
 	 */
 	uint32_t held_count;
 	int held[WRITER_FILES];
@@ -211,8 +211,8 @@ int writer_main(void *unused);
 struct clock_reading writer_read_clock(void);
 
 /*
- * Make a round: drain the rings, commit a block if it is time to, and rotate if
- * it is time to.  Return false if the trace cannot continue.
+ * Make a round: drain the rings, and commit a block and rotate if these steps
+ * are due.  Return false if the trace cannot continue.
  */
 bool writer_round(void);
 
@@ -230,9 +230,9 @@ void writer_take_event(void *narrator, const struct order_producer *producer,
 bool writer_commit(void);
 
 /*
- * Commit, and recycle the threads that have ended.  This empties the list of
- * threads, so call it only before writer_collect_threads() or at the end of a
- * round.  Return the same as writer_commit().
+ * Commit, and recycle the threads that have ended.  This function empties the
+ * list of threads, so call this function only before writer_collect_threads()
+ * or at the end of a round.  Return the same as writer_commit().
  */
 bool writer_commit_and_recycle(void);
 
@@ -242,8 +242,8 @@ void writer_commit_rings(void);
 /*
  * Call this when a segment begins.  From now on the program's threads treat
  * every stack as undefined.  But events that are already in the rings rely on
- * definitions in the earlier segment.  Define their stacks again, before
- * recovery relies on the new segment.  Return false if the trace cannot
+ * definitions in the earlier segment.  Define the stacks of these events again,
+ * before recovery relies on the new segment.  Return false if the trace cannot
  * continue.
  */
 bool writer_define_stacks(void);
@@ -402,8 +402,8 @@ void writer_obey_bell(enum bell_call call);
 /* writer_place.c ---------------------------------------------------------- */
 
 /*
- * Publish the path and segment number of the current file.  When the child of a
- * fork calls this before it has a file, it publishes that it has none.
+ * Publish the path and segment number of the current file.  If the child of a
+ * fork calls this before it has a file, publish that there is no file.
  */
 void writer_note_file(void);
 

@@ -2,8 +2,9 @@
 /*
  * writer_threads.c - the writer's list of the program's threads
  *
- * This file keeps the list of threads.  It also keeps track of their ends,
- * their lost events, and forks under way.
+ * This file keeps the list of threads.  It also notices when a thread has
+ * ended, reports the events that threads have lost, and counts the forks under
+ * way.
  */
 
 #include <stddef.h>
@@ -85,8 +86,9 @@ writer_extend_rings(void)
 		if (!ring_wait_is_pending(r))
 			continue;
 		/*
-		 * Add up the sizes of all rings only if a ring may grow, since
-		 * there may be many rings.
+		 * Add up the sizes of all rings at most once, and only if a
+		 * thread waits for room in its ring, because there may be many
+		 * rings.
 		 */
 		if (!is_counted)
 			left = growth_left(limit);
@@ -159,9 +161,9 @@ writer_tend_thread(struct thread *t, uint64_t stamp, uint64_t now, bool check)
 		return;
 	t->idle_since_ns = now;
 	/*
-	 * If the thread has ended, its last events are visible now.  The next
-	 * round drains them, and a later call of this function marks the thread
-	 * as gone.
+	 * If the thread has ended, all its events are in its ring and visible
+	 * now.  The next round drains them, and a later call of this function
+	 * marks the thread as gone.
 	 */
 	t->producer.is_dead = thread_has_ended(t);
 }
@@ -207,7 +209,7 @@ writer_recycle_ended(void)
 	writer->thread_count = 0;
 }
 
-/* Processor time of this thread since writer_begin_work(). */
+/* Return the CPU time that this thread has used since writer_begin_work(). */
 static uint64_t
 own_cpu_ns(void)
 {
@@ -256,8 +258,8 @@ writer_is_waiting_inside(const struct order_producer *producer)
 }
 
 /*
- * Count the forks under way.  Remember threads and names, since later segments
- * repeat them.
+ * Count the forks under way.  Remember what the trace states about each thread,
+ * and the thread's name, because each later segment states both again.
  */
 static void
 note_thread(const struct order_producer *producer, const struct event *ev)
@@ -309,8 +311,8 @@ writer_is_forking(uint64_t now)
 		writer->fork_kept_ns = now;
 	/*
 	 * A fork under way delays the end of the segment, but only for a
-	 * limited time.  Readers know the child's blocks only if both events of
-	 * the fork are in the same segment.
+	 * limited time.  Readers know the child's blocks only if the EVENT_FORK
+	 * before the fork and the EVENT_FORK after it are in the same segment.
 	 */
 	if (writer->fork_count == 0 ||
 	    now - writer->fork_kept_ns > FORK_MAX_NS) {

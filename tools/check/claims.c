@@ -64,9 +64,10 @@ note_comment(struct claims *c, const struct hatf_event *e)
 }
 
 /*
- * A block states the time at which it begins.  Return whether the time that the
- * last block states lies between the time of the event before the block and
- * 'time', the time of the event after it.
+ * A comment at the start of each block of records states the time at which the
+ * block begins.  Return whether the time in the last such comment lies between
+ * the time of the event before the comment and 'time', the time of the event
+ * after the comment.
  */
 static bool
 block_fits(const struct claims *c, uint64_t time)
@@ -166,9 +167,9 @@ threads_fit(const struct claims *c, const struct hatf_events_stats *seen,
 	 * that record, the trailer counts more threads than the events show.
 	 * Accept a larger number only if such a record may be missing: if there
 	 * are several threads, if the trace has only a part of the events, or
-	 * if the process continued after the trace.  If the trailer counts 2
-	 * threads, the second thread may have been about to begin when the
-	 * process ended.
+	 * if the process continued after the trace.  Also accept the number 2,
+	 * because a second thread may have been about to begin when the process
+	 * ended.
 	 */
 	return told > known && (known > 1 || told == 2 || is_a_part(c) ||
 				has_gone_on(c) || lost_count != 0);

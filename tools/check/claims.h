@@ -3,9 +3,10 @@
  * claims.h - check the figures that a trace states about itself
  *
  * Readers check the figures that they rely on (FORMAT "Block", "Trailer").
- * claims.c checks the rest for 'hatf verify': the number of carried blocks, the
- * times at which blocks begin, and the trailer's number of threads, number of
- * lost events and last time.
+ * claims.c checks the rest for 'hatf verify': the number of carried blocks
+ * (blocks that were live when the segment began), the times at which blocks of
+ * records begin, and the trailer's number of threads, number of lost events and
+ * last time.
  */
 #ifndef CLAIMS_H
 #define CLAIMS_H
@@ -21,17 +22,19 @@ struct claims {
 	 */
 	bool judges;
 	/*
-	 * The last event that is not a comment, with its time.  Its attributes
-	 * are no longer valid.
+	 * The last event that is not a comment, and the time of this event.
+	 * The attributes of the event are no longer valid.
 	 */
 	struct hatf_event last;
 	uint64_t last_time;
 	uint64_t note_time; /* the latest time that a comment states */
 	uint64_t threads_created;
 	/*
-	 * 'trailer' is valid if the last event was the trailer.  'block' is the
-	 * comment of a block, until the next event that is not a comment.  The
-	 * attributes of both are no longer valid.
+	 * If 'has_trailer' is set, 'trailer' is the last event.  If 'has_block'
+	 * is set, 'block' is the comment at the start of the newest block of
+	 * records, 'block_time' is the time that this comment states, and no
+	 * event other than a comment has followed yet.  The attributes of
+	 * 'trailer' and 'block' are no longer valid.
 	 */
 	bool has_trailer;
 	struct hatf_event trailer;
@@ -44,17 +47,17 @@ void claims_begin(struct claims *c, const struct hatf_reader *reader,
 		  const struct hatf_events *events);
 
 /*
- * Process an event.  If the event contradicts a claim, return a static text
- * that describes the claim, and set '*at_ret' to the comment that states it.
- * Otherwise return NULL.
+ * Process an event.  If the event contradicts a claim of the trace, return a
+ * static text that describes the contradiction, and set '*at_ret' to the
+ * comment that makes the claim.  Otherwise return NULL.
  */
 const char *claims_note(struct claims *c, const struct hatf_event *e,
 			const struct hatf_event **at_ret);
 
 /*
- * After the last event of the trace, check the claims that need the whole
- * trace.  Set '*step' to 0, and call this function until it returns NULL.  Each
- * call reports one contradiction in the same way as claims_note().
+ * Check the claims that need the whole trace.  After the last event of the
+ * trace, the caller sets '*step' to 0 and calls this function until it returns
+ * NULL.  Each call reports one contradiction in the same way as claims_note().
  */
 const char *claims_end(struct claims *c, unsigned *step,
 		       const struct hatf_event **at_ret);

@@ -135,9 +135,10 @@ suspect(struct overlaps *o, const struct hatf_live *older,
 }
 
 /*
- * Update the suspects after the event 'e' of the block at 'start'.  If 'e' is a
- * realloc, 'end' is the new end of this block, or 'start' if this block moved
- * or another one has replaced it.
+ * Update the suspects at the address 'start' after the event 'e'.  If 'e' is a
+ * realloc that leaves the block at 'start' where it is, 'end' is the new end of
+ * the block.  If 'e' is a realloc that moves or frees this block, or puts
+ * another block at 'start', 'end' is equal to 'start'.
  */
 static void
 judge_suspect(struct overlaps *o, const struct hatf_event *e, uint64_t start,
@@ -207,9 +208,9 @@ void
 overlaps_settle(struct overlaps *o)
 {
 	/*
-	 * A realloc that the end of the program interrupted has no record.  If
-	 * a thread has no record after 'newer', it may have made such a
-	 * realloc, so do not report the overlap.
+	 * A realloc that the end of the program interrupted may have no record.
+	 * If another thread has no record after 'newer', that thread may have
+	 * made such a realloc.  In this case do not report the overlap.
 	 */
 	for (unsigned i = 0; i < o->suspect_count; i++)
 		if (!o->suspects[i].is_freed &&
@@ -229,10 +230,10 @@ is_judged(const struct overlaps *o, const struct hatf_live *live)
 }
 
 /*
- * Find the last block before the new one that is not exempt (overlaps.h).  An
- * earlier block can reach the new one only if it covers the exempt blocks
- * between the two.  So stop at an exempt block if no block has ever covered an
- * exempt one.
+ * Find the last block before the new block that is not exempt (overlaps.h).  If
+ * exempt blocks are between this block and the new block, the two can overlap
+ * only if this block also covers the exempt blocks.  Therefore stop at the
+ * first exempt block, unless a block has covered another block before.
  */
 static bool
 find_before(const struct overlaps *o, const struct hatf_event *e,

@@ -5,21 +5,26 @@
  * Blocks of one heap do not overlap.  Blocks of a pool lie inside blocks of
  * another heap.  A block of 0 bytes overlaps nothing.
  *
- * Each new block is compared with its neighbours in the live set of the event
- * stage, so the check keeps no set of its own.  Three kinds of blocks are
- * exempt: blocks of 0 bytes, blocks inherited by a child, and carried blocks
- * when some may have been freed.  The search behind a new block skips exempt
- * blocks.  The search before a new block skips them once a block may lie inside
- * another.  Each search looks at no more than OVERLAPS_STEPS blocks.
+ * Each new block is compared with its neighbours in the set of live blocks of
+ * 'struct hatf_events', so the check keeps no set of its own.  Three kinds of
+ * blocks are exempt: blocks of 0 bytes, blocks that a forked child inherited,
+ * and carried blocks (blocks live at the start of the segment) if the trace
+ * does not know exactly which blocks were live then.  The search behind a new
+ * block skips exempt blocks.  The search before a new block stops at an exempt
+ * block, unless some block may lie inside another one; then this search skips
+ * exempt blocks, too.  Each search looks at no more than OVERLAPS_STEPS blocks.
  *
  * With several threads, an allocation may stand in the trace before the realloc
- * that released its memory (hatf/rings/order.h): the position of a realloc is
- * exact only for the first byte of its old block.  If a new block overlaps an
- * older one, the older block is therefore only a suspect at first.  The suspect
- * is cleared if the next event of the older block is a realloc by another
- * thread that ends the overlap.  A realloc in progress when recording stops
- * appears as a free, the last record of its thread.  A free by another thread
- * therefore clears the suspect too, unless that thread has a later record.
+ * by which another thread gave up the same memory (FORMAT "Errors").  If the
+ * recorder did not know the size of the old block, only an allocation that
+ * contains the first byte of the old block is sure to stand after the realloc
+ * (list_realloc(), hatf/rings/order.c).  If a new block overlaps an older one,
+ * the older block is therefore only a suspect at first.  The suspect is cleared
+ * if the next event of the older block is a realloc by another thread that ends
+ * the overlap.  If a realloc is in progress when recording stops, the trace may
+ * contain it as a free, which is then the last record of its thread.  A free by
+ * another thread therefore clears the suspect too, unless that thread has a
+ * later record.
  *
  * Not thread-safe.
  */
@@ -29,8 +34,8 @@
 #include "hatf/hatf.h"
 
 /*
- * An older block that a newer one overlaps.  It is no fault if a realloc is
- * about to move the older block.
+ * An older block that a newer one overlaps.  The overlap is no fault if a
+ * realloc is about to move the older block.
  */
 struct overlaps_suspect {
 	uint64_t heap, start; /* heap and address of the older block */
@@ -55,7 +60,7 @@ struct overlaps {
 	bool is_exact;
 	bool has_covered; /* a block may lie inside another one */
 	bool has_threads; /* there is more than one thread */
-	uint64_t thread;  /* the first thread */
+	uint64_t thread;  /* thread of the first event */
 	/*
 	 * For each thread, the number of its last record.  UINT64_MAX: the
 	 * thread has no record or has ended.
@@ -70,8 +75,8 @@ struct overlaps {
 };
 
 /*
- * Start the check.  No event must have been read from 'events' yet.  Return
- * false if out of memory.
+ * Start the check.  The caller must not have read any event from 'events' yet.
+ * Return false if out of memory.
  */
 bool overlaps_begin(struct overlaps *o, const struct hatf_reader *reader,
 		    struct hatf_events *events);

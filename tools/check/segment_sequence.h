@@ -15,8 +15,9 @@
 
 enum sequence_result {
 	/*
-	 * not comparable: the previous trace is not the previous segment, or
-	 * the carried blocks are not exact or not all read
+	 * not comparable: the trace read before is not the previous segment of
+	 * this process, or the carried blocks are not known exactly, or not all
+	 * carried blocks were read
 	 */
 	SEQUENCE_NONE,
 	SEQUENCE_FITS,
@@ -36,8 +37,8 @@ struct sequence {
 	uint64_t event_count, events_before;
 	uint64_t carried_count; /* number that the header states */
 	/*
-	 * sums of hashes: of the carried blocks, and of those that are live at
-	 * the end
+	 * sum of the hashes of the carried blocks, and sum of the hashes of the
+	 * blocks that are live at the end of the trace
 	 */
 	uint64_t carried_print, live_print;
 };
@@ -54,7 +55,8 @@ sequence_uses(const struct hatf_event *e)
 void sequence_note(struct sequence *s, const struct hatf_event *e);
 
 /*
- * Finish after the last event and compare with 'before', the trace read before.
+ * Finish the summary 's' after the last event of the trace, and compare it with
+ * 'before', the summary of the trace that was read before.
  */
 enum sequence_result sequence_end(struct sequence *s,
 				  const struct hatf_events *events,

@@ -12,8 +12,8 @@ stack_check_begin(struct stack_check *d, const struct hatf_reader *reader)
 	d->stacks = NULL;
 	hatf_reader_get_stats(reader, &stats);
 	/*
-	 * Check nothing in HATF of other programs, where comments have no
-	 * defined meaning.
+	 * Check nothing in a HATF trace of another program, because its
+	 * comments have no defined meaning.
 	 */
 	if (!stats.ours && !stats.foreign)
 		return true;
@@ -27,7 +27,10 @@ stack_check_end(struct stack_check *d)
 	d->stacks = NULL;
 }
 
-/* Convert the event to the record that defines or refers to a stack. */
+/*
+ * Return the tag and the attributes of the event's first record, which may
+ * define a stack or refer to one.
+ */
 static struct hatf_record
 first_record(const struct hatf_event *e)
 {
@@ -47,8 +50,9 @@ stack_check_stack_id(const struct hatf_event *e)
 }
 
 /*
- * If hatf_stacks_note() refuses a comment, the comment is a definition.  The
- * word after "HATF " in the comment says what the comment defines.
+ * Pass the comment 'e' to hatf_stacks_note(), and return the text of a fault,
+ * or NULL.  If hatf_stacks_note() refuses the comment, the comment is a
+ * definition, and the word after "HATF " says what the comment defines.
  */
 static const char *
 note(struct stack_check *d, const struct hatf_event *e, bool *has_memory_ret)

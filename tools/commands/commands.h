@@ -2,9 +2,10 @@
 /*
  * commands.h - the subcommands of 'hatf'
  *
- * Each subcommand is one file, tools/commands/NAME.c.  It gets its own argc and
- * argv, with argv[0] its name, and returns the exit status
- * (tools/ui/message.h).  It prints errors on standard error.
+ * Each subcommand is one file, tools/commands/NAME.c.  A subcommand gets an
+ * argc and argv of its own, in which argv[0] is the name of the subcommand.  It
+ * returns the exit status (tools/ui/message.h), and prints errors on standard
+ * error.
  */
 #ifndef COMMANDS_H
 #define COMMANDS_H

@@ -188,7 +188,10 @@ take_option(unsigned idx, const char *value, void *ctx)
 	}
 }
 
-/* Set the format and the compression by OUT's name, unless options set them. */
+/*
+ * Set the format and the compression by OUT's name, unless options set them.
+ * Return false if the name implies no format and no option sets it.
+ */
 static bool
 complete_options(struct convert *c)
 {
@@ -250,9 +253,9 @@ check_options(const struct convert *c)
 /* ------------------------------------------------------------------ records */
 
 /*
- * Open the struct site_choice, which selects blocks and frames.  If
- * rewrite_trace() copies the trace a second time, close the struct, and open it
- * again.
+ * Open 'choice', which selects blocks and frames.  rewrite_trace() calls this
+ * function before each copy of the trace.  Before a second copy, close the
+ * 'choice' of the first copy.
  */
 static bool
 begin_choice(void *context)

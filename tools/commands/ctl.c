@@ -310,8 +310,9 @@ print_snapshot(const struct ask *ask, pid_t pid, const struct snapshot *s)
 }
 
 /*
- * Take the snapshot after "flush" has written all events to the file, or after
- * "rotate" has begun a file with the live blocks.
+ * Handle the answer to "flush" or "rotate": take the snapshot.  After "flush",
+ * the file contains all events up to now.  After "rotate", the new file begins
+ * with the live blocks.
  */
 static bool
 take_snapshot(const struct tracer_answer *r, void *context)
@@ -506,7 +507,7 @@ name_victim(pid_t pid)
 		      (long)pid, n < 0 ? "an unknown program" : exe);
 }
 
-/* The processes whose recording to stop. */
+/* The processes whose recording will be stopped. */
 struct victims {
 	pid_t pids[PIDS_MAX];
 	size_t count, named_count;
@@ -514,7 +515,7 @@ struct victims {
 
 /*
  * Handle the answer to "status": unless the process is dormant, add it to the
- * processes whose recording to stop.
+ * processes whose recording will be stopped.
  */
 static bool
 add_victim(const struct tracer_answer *r, void *context)
@@ -526,8 +527,9 @@ add_victim(const struct tracer_answer *r, void *context)
 		return true;
 	v->pids[v->count++] = r->pid;
 	/*
-	 * Do not name a process without a trace here.  It will refuse the order
-	 * to stop, and then hatf names it and prints the reason.
+	 * Do not name a process without a trace here.  Such a process will
+	 * refuse the order to stop, and hatf will then print the reason with
+	 * the id of the process.
 	 */
 	if (tracer_value(r, "begun") != NULL)
 		return true;

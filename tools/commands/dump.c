@@ -68,7 +68,10 @@ static const struct opt_page page = {
 
 struct dump {
 	struct out *out;
-	/* Range of records to print, metadata not counted. */
+	/*
+	 * The first record to print, and how many records remain to be printed;
+	 * metadata does not count.
+	 */
 	uint64_t from, count;
 	uint64_t number; /* number of the next record */
 	bool meta;
@@ -384,9 +387,9 @@ print_record(struct dump *d, const struct hatf_record *r)
 }
 
 /*
- * Print the selected records of a batch.  If there is a writer, move them to
- * the front of the batch and write them instead.  Return false after the last
- * record that --count allows, or if writing fails.
+ * Print the selected records of a batch.  If there is a writer, do not print
+ * the records, but move them to the front of the batch and write them.  Return
+ * false after the last record that --count allows, or if writing fails.
  */
 static bool
 dump_batch(struct dump *d, struct hatf_record *records, size_t n)
@@ -470,7 +473,10 @@ dump_reader(struct dump *d, const char *path, struct hatf_reader *reader)
 	return report_end(path, reader, status);
 }
 
-/* Open a writer that writes no header, because an excerpt has none. */
+/*
+ * Open the writer, unless the format is "text".  The writer writes no header,
+ * because an excerpt of a trace has none.
+ */
 static bool
 open_writer(struct dump *d)
 {

@@ -177,7 +177,7 @@ json_number(const struct info *info, const char *key)
 
 /*
  * Return the number 'n' of blocks, or of bytes, that were live at the start of
- * a segment; null if the segment does not list them.
+ * the trace.  Return null if the trace does not list these blocks.
  */
 static json_t *
 json_carried(const struct info *info, uint64_t n)

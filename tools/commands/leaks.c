@@ -137,8 +137,9 @@ compare_bytes(const void *a, const void *b, void *ctx)
 }
 
 /*
- * Return the rows of a site's stacks that have live blocks, the largest first.
- * The caller frees the array.  Return NULL if there is no memory.
+ * Return the census rows of those stacks of a site that have live blocks.  The
+ * stack with the most live bytes comes first.  The caller frees the array.
+ * Return NULL if there is no memory.
  */
 static uint32_t *
 find_stacks(const struct leaks *l, uint32_t site, uint32_t *n_ret)

@@ -171,8 +171,8 @@ typedef void generator(FILE *f, const struct generation *g);
 
 /*
  * May a generated file replace the one at 'path'?  Return false if 'hatf metatf
- * gen' did not write that file: it may be the user's own source file, with the
- * same base name as the DTD.
+ * gen' did not write the file at 'path', which may be the user's own source
+ * file with the same base name as the DTD.
  */
 static bool
 may_replace(const char *path)

@@ -85,7 +85,7 @@ static const struct opt_page page = {
 static const char *const by_words[] = { "total",  "site",   "function", "file",
 					"module", "thread", "size",	NULL };
 
-/* In the order of by_words. */
+/* One entry for each word of by_words, in the same order. */
 static const struct {
 	enum group_by by;
 	const char *name;
@@ -209,7 +209,7 @@ make_data(struct plot_data *d, const struct ask *ask, struct gathering *g)
 
 	/*
 	 * A low picture has room for few layers.  Keep the last layer free for
-	 * all other groups.
+	 * the sum of all other groups.
 	 */
 	if (ask->height != 0 && top >= chart_room((unsigned)ask->height))
 		top = chart_room((unsigned)ask->height) - 1;

@@ -280,8 +280,8 @@ take_option(unsigned idx, const char *value, void *ctx)
 }
 
 /*
- * Set 'lib' to the path of libhatftrace.so, if it is in the directory 'dir' +
- * 'below'.  Otherwise return false.
+ * Set 'lib' to the path of libhatftrace.so, if it is in the directory whose
+ * path is 'dir' followed by 'below'.  Otherwise return false.
  */
 static bool
 library_in(const char *dir, const char *below, char lib[PATH_MAX])
@@ -449,7 +449,8 @@ tell_missing(const struct job *job, const struct launch *l, const char *others)
 
 /*
  * Report the traces of the descendants of a command that --follow excludes.
- * Return false if there are none, or if one of them is incomplete.
+ * Return false if there are no such traces, or if one of these traces is
+ * incomplete.
  */
 static bool
 report_excluded(const struct job *job, const struct collection *c)
@@ -627,7 +628,10 @@ record(char **argv, const struct command_line *line)
 	return exit_status;
 }
 
-/* If the options are inconsistent, report this and return the exit status. */
+/*
+ * If the options are inconsistent, report this and return the exit status.
+ * Otherwise return EXIT_FINE.
+ */
 static int
 settle(const struct command_line *line)
 {

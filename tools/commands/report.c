@@ -177,8 +177,8 @@ sample_history(const struct census *c, uint64_t values[BAR_COUNT])
 	for (unsigned i = 0; i < BAR_COUNT; i++) {
 		const double part = (double)end / BAR_COUNT;
 		/*
-		 * Spans with smaller numbers belong to part 'i' or an earlier
-		 * part.
+		 * Spans with numbers below 'last' belong to part 'i' or an
+		 * earlier part.
 		 */
 		const uint64_t last = (uint64_t)(part * (i + 1));
 
@@ -495,7 +495,7 @@ take_option(unsigned idx, const char *value, void *ctx)
 	}
 }
 
-/* Write a page of all files.  Return the exit status. */
+/* Write one page about all files.  Return the exit status. */
 static int
 write_page(char **paths, const struct ask *ask)
 {

@@ -73,7 +73,10 @@ static const struct opt_page page = {
 	options
 };
 
-/* In the order of enum group_by, which has no lifetime and no time. */
+/*
+ * The words for enum group_by, in its order, and two more words for ways to
+ * group that are not in the enum.
+ */
 static const char *const by_words[] = { "site",	  "function", "file",
 					"module", "stack",    "thread",
 					"size",	  "heap",     "lifetime",
@@ -158,7 +161,10 @@ print_head(struct out *o, const struct ask *ask, const char *title)
 	show_heading(o, line);
 }
 
-/* Return the thread that a group stands for.  The groups must be threads. */
+/*
+ * Return the thread that the group 'row' stands for.  The groups 'all' must
+ * have been made with BY_THREAD.
+ */
 static const struct census_thread *
 thread_of(const struct groups *all, uint32_t row)
 {
@@ -168,7 +174,10 @@ thread_of(const struct groups *all, uint32_t row)
 					all->rows[row].number)];
 }
 
-/* Of the 'n' threads in 'order', print those that left blocks at their end. */
+/*
+ * Of the 'n' threads in 'order', print those whose blocks were not all freed
+ * when the thread ended.
+ */
 static void
 print_outlived(struct out *o, const struct groups *all, const uint32_t *order,
 	       uint32_t n)
@@ -312,10 +321,11 @@ print_lifetimes(struct out *o, const struct census *c)
 }
 
 /*
- * Return an array with an object for each pair of a size class and a lifetime
- * class that has freed blocks.  The object has two amounts of these blocks: the
+ * Return an array of objects, each for a pair of a size class and a lifetime
+ * class.  An object has two amounts of freed blocks of its size class: the
  * blocks whose lifetime, counted in events, is in the lifetime class, and the
- * blocks whose lifetime, in units of time, is in that class.
+ * blocks whose lifetime, in units of time, is in that class.  A pair for which
+ * both amounts are 0 has no object.
  */
 static json_t *
 json_lifetimes(const struct census *c)

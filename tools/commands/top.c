@@ -86,7 +86,7 @@ struct watch {
 	const struct ask *ask;
 	/* do not wait long, because a user waits at a terminal */
 	bool is_hurried;
-	/* process that takes orders; 0: none, as for a watched file */
+	/* process to which orders are sent; 0: none, as for a watched file */
 	pid_t pid;
 	uint64_t pid_start;
 	char path[PATH_MAX];
@@ -95,7 +95,10 @@ struct watch {
 	struct live_sites *sites, *threads;
 	struct amount allocated_before;
 	uint64_t shown_ns, page_count;
-	/* peak of live bytes in this and earlier traces, and its time */
+	/*
+	 * peak of live bytes in this trace and in earlier ones, and the time
+	 * from the first event of the trace with the peak to the peak
+	 */
 	uint64_t peak_nbytes, peak_ns;
 	/* events in the file, from the last answer to "flush"; 0: unknown */
 	uint64_t flushed_count;

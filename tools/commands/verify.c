@@ -70,7 +70,7 @@ struct finding {
 	json_t *shown_json; /* JSON of the violations shown so far; owned */
 	uint64_t shown;
 	uint64_t violation_count;
-	/* violations found by hatf_events and already reported */
+	/* number of violations that hatf_events found and that were reported */
 	uint64_t told_count;
 	struct sequence sequel;
 	enum sequence_result goes_on;
@@ -210,8 +210,8 @@ check_end(const struct verify *v, struct finding *f)
 
 	hatf_events_get_stats(f->scan.events, &seen);
 	/*
-	 * If a realloc announces records that the trace no longer contains,
-	 * hatf_events counts a violation at the end, which belongs to no event.
+	 * If the last realloc announces records and the trace ends before these
+	 * records, hatf_events counts a violation that belongs to no event.
 	 * Report this violation here.
 	 */
 	if (seen.violation_count > f->told_count)
@@ -222,7 +222,7 @@ check_end(const struct verify *v, struct finding *f)
 		violate(v, f, at, fault, 0, 0);
 }
 
-/* Is the stream free of faults, except perhaps a missing end? */
+/* Is the trace free of format errors, except perhaps a missing end? */
 static bool
 is_legal(const struct finding *f)
 {

@@ -168,7 +168,10 @@ add_sites(struct comparison *c, const struct gathering *g)
 	return true;
 }
 
-/* Add each thread to the row of its name or, without a name, of its number. */
+/*
+ * Add each thread to the row of its name.  If a thread has no name, add it to
+ * the row of its number.
+ */
 static bool
 add_threads(struct comparison *c, const struct census *census,
 	    const struct groups *groups)

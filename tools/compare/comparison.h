@@ -4,7 +4,7 @@
  *
  * A row is a group of the census, such as a call site, a module or a thread,
  * under a name that different builds share; a column is a trace.  Memory is
- * O(rows * traces).  One thread uses a comparison.
+ * O(rows * traces).  Only one thread may use a comparison.
  */
 #ifndef COMPARISON_H
 #define COMPARISON_H
@@ -48,9 +48,9 @@ struct comparison {
 	bool has_stacks;   /* some trace has call stacks */
 	bool lacks_stacks; /* some trace has allocations, but no call stacks */
 	/*
-	 * The caller may set this after comparison_init().  Then threads with
-	 * the same name share a row, because the numbers of threads may vary
-	 * from run to run.
+	 * If the caller sets this after comparison_init(), threads with the
+	 * same name share a row, because a thread may have another number in
+	 * each run.
 	 */
 	bool merges_threads;
 };
@@ -77,11 +77,11 @@ bool comparison_put(struct comparison *c, const char *name, unsigned run,
 		    const struct measured *values);
 
 /*
- * Return the values of a row, which may be the 'total', for a whole trace.  The
- * new side of the comparison must consist of all segments of this trace, and
- * the old side must be empty.  The result takes the peak from the segment with
- * the highest peak of the program, the live bytes from the last segment, and
- * the sums of all other values.
+ * Combine the segments of one trace.  The new side of 'c' must consist of all
+ * segments of the trace, and the old side must be empty.  Return the values
+ * that 'row', which may be &c->total, has in the whole trace: the peak from the
+ * segment in which the program has its highest peak, the live bytes from the
+ * last segment, and the sums of all other values.
  */
 struct measured comparison_combine(const struct comparison *c,
 				   const struct comparison_row *row);
@@ -94,8 +94,8 @@ bool comparison_add_segments(struct comparison *c,
 			     const struct comparison *segments);
 
 /*
- * In a comparison by BY_SITE, each defined stack belongs to a row.  Write the
- * name of this row to 'buf', truncated to 'nbytes' bytes.
+ * Write to 'buf' the name of the row to which the defined stack 'stack' belongs
+ * in a comparison by BY_SITE.  Truncate the name to 'nbytes' bytes.
  */
 void comparison_name_site(const struct gathering *g, uint64_t stack, char *buf,
 			  size_t nbytes);
@@ -105,10 +105,11 @@ bool comparison_judge(struct comparison *c,
 		      const struct verdict_options *options);
 
 /*
- * Return the numbers of the rows that changed, ordered by weight or, with 'key'
- * below MEASURE_COUNT, by the growth of this measure, largest first.  With
- * 'all', unchanged rows follow.  Set '*n_ret' to the number of rows.  The
- * caller frees the array.  Return NULL if there is no memory.
+ * Return the numbers of the rows that changed and, if 'all' is set, after these
+ * the numbers of the unchanged rows.  If 'key' is MEASURE_COUNT, the row with
+ * the largest weight comes first, otherwise the row in which the measure 'key'
+ * grew most.  Set '*n_ret' to the length of the array.  The caller frees the
+ * array.  Return NULL if there is no memory.
  */
 uint32_t *comparison_sort(const struct comparison *c, enum measure key,
 			  bool all, uint32_t *n_ret);

@@ -55,8 +55,9 @@ typedef void condition_found(void *ctx, const struct condition_term *term,
 			     enum measure measure);
 
 /*
- * Find the terms that hold in a comparison that was judged, and call 'found',
- * at most once for a term and a row.  Return how many calls there were.
+ * Call 'found' once for each pair of a term and a row for which the term holds.
+ * The caller must have called comparison_judge() for the comparison.  Return
+ * the number of calls of 'found'.
  */
 uint64_t condition_check(const struct condition *condition,
 			 const struct comparison *comparison,

@@ -2,9 +2,9 @@
 /*
  * verdict.h - decide whether a difference is a change or noise
  *
- * Two runs of one program differ because of hash seeds, threads and time.  With
- * several runs a side, the spread of a side is its largest value less its
- * smallest one.  A difference of the medians is a change if it
+ * Two runs of one program differ because of hash seeds, threads and time.  The
+ * spread of a side is the difference between the largest and the smallest value
+ * of its runs.  A difference of the medians is a change if it
  *
  *   - exceeds two shares: 'floor' of the old median, and 'total_floor' of the
  *     value of the whole program,

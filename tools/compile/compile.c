@@ -66,7 +66,10 @@ note_event(struct compiler *c, const struct hatf_event *e)
 	       note_block(c, e);
 }
 
-/* Create a block that is live when the window begins. */
+/*
+ * Write the call that allocates 'item', a block that is live when the window
+ * begins.
+ */
 static bool
 build_block(struct compiler *c, const struct ordered_item *item)
 {
@@ -213,7 +216,7 @@ compile_events(struct compiler *c)
 
 /* ------------------------------------------------------------------- result */
 
-/* Complete the file of the words, and store the sums of the trace. */
+/* Complete the file of the words, and store the remaining results in c->out. */
 static bool
 finish(struct compiler *c)
 {

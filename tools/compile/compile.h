@@ -62,7 +62,10 @@ struct compiled {
 	/* Why the trace is incomplete; NULL: it is complete. */
 	const char *fault;
 	char fault_text[512];
-	/* calls of the replay, without those that create the 'built' blocks */
+	/*
+	 * calls of the replay, without those that allocate the 'built_count'
+	 * blocks
+	 */
 	uint64_t calls;
 	uint64_t mallocs, callocs, memaligns, reallocs, frees;
 	uint64_t handovers; /* calls that wait for a call of another thread */
@@ -75,9 +78,9 @@ struct compiled {
 	uint64_t peak_count, peak_nbytes, peak_first_nbytes;
 	uint64_t end_count, end_nbytes; /* live at the end of the replay */
 	/*
-	 * Is the start of a window given?  Then the replay allocates the blocks
-	 * that are live at this start before the measures begin: 'built_count'
-	 * blocks of 'built_nbytes' in all.
+	 * If the start of a window is given ('has_window'), the replay
+	 * allocates the blocks that are live at this start before the measures
+	 * begin: 'built_count' blocks with 'built_nbytes' bytes in all.
 	 */
 	bool has_window;
 	uint64_t built_count, built_nbytes;

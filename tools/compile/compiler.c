@@ -8,7 +8,7 @@
  */
 #define ALIGNMENT_MAX ((uint64_t)1 << 40)
 
-/* Omit pauses that are shorter. */
+/* Omit pauses that are shorter than this. */
 #define PAUSE_MIN_NS 10000
 
 /* A week.  With real time, refuse a replay that would take longer. */
@@ -206,8 +206,9 @@ put_call(struct compiler *c, const struct call *call)
 	slot->stream = call->stream;
 	c->out->calls++;
 	/*
-	 * A mix of pairs and lone words would be slower than lone words alone,
-	 * so write pairs only while all slots fit in pairs.
+	 * A pair is a word with two calls (replay_words.h).  A mix of pairs and
+	 * lone words would be slower than lone words alone.  Therefore write
+	 * pairs only while the numbers of all slots fit in pairs.
 	 */
 	if (c->slots.count <= PAIR_SLOT_MAX + 1 && word_fits_pair(words[0]))
 		return word_file_put_half(&c->out->file, call->stream, words[0],
@@ -239,8 +240,9 @@ count_live(struct compiler *c, uint32_t slot, uint64_t size)
 
 	c->live_count++;
 	/*
-	 * No program can have so many bytes, so the trace is damaged.
-	 * put_changed() refuses such a trace, because 'limit' is set.
+	 * If the sum overflows, the trace is damaged, because no program can
+	 * have so many bytes.  Set 'limit', so that put_changed() refuses the
+	 * trace.
 	 */
 	if (__builtin_add_overflow(c->live_nbytes, size, &c->live_nbytes))
 		c->limit = "the live blocks have more than 2^64 bytes";
@@ -279,8 +281,8 @@ put_free(struct compiler *c, uint32_t stream, struct u64_map_entry *block)
 }
 
 /*
- * Note that the block in 'slot' has this address.  If another block is live at
- * this address, free the other block first.
+ * Note that the block in 'slot' is at 'address'.  If another block is live at
+ * 'address', first free that block.
  */
 static bool
 put_block(struct compiler *c, uint32_t stream, uint64_t address, uint32_t slot,
@@ -374,7 +376,7 @@ on_free(struct compiler *c, const struct hatf_event *e, uint32_t stream)
 	return true;
 }
 
-/* Note that a realloc may copy the block in 'slot'. */
+/* Note how many pages of the block in 'slot' a realloc may copy. */
 static void
 note_copy(struct compiler *c, uint32_t slot, uint64_t old_size, uint64_t size)
 {

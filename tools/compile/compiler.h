@@ -5,8 +5,9 @@
  * compile.c reads the trace and calls these functions for each event.
  * compile.h says what becomes of each event.
  *
- * On failure, functions set 'limit' or errno and return false.  But if the sum
- * of the live bytes overflows, they set 'limit' and go on.
+ * On failure, these functions set 'limit' or errno and return false.  There is
+ * one exception: if the sum of the live bytes overflows, the functions set
+ * 'limit', but go on and do not return false for this reason.
  */
 #ifndef COMPILER_H
 #define COMPILER_H
@@ -64,7 +65,11 @@ bool compiler_find_thread(struct compiler *c, uint64_t id,
 /* Choose malloc, calloc or memalign according to the attributes of an alloc. */
 void compiler_choose_call(const struct hatf_event *e, struct call *call);
 
-/* Write a call that allocates the block of an event. */
+/*
+ * Write a call that allocates the block of an event.  The caller has set the
+ * kind, the stream and, for WORD_MEMALIGN, the alignment of 'call'.  This
+ * function sets the size and the slot.
+ */
 bool compiler_put_new(struct compiler *c, const struct hatf_event *e,
 		      struct call *call);
 

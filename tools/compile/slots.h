@@ -4,13 +4,15 @@
  *
  * A freed slot goes to the thread that freed it, so that its next use needs no
  * hand-over between threads.  A thread keeps at most SLOTS_KEPT freed slots.
- * All others go to a queue that the threads share.  A slot stays in the queue
- * until SLOTS_QUEUED others follow it, so that a thread that takes it rarely
- * has to wait for the thread that freed it.  If a thread keeps no freed slot
- * and the queue has no slot to give, the thread takes SLOTS_FRESH new slots.
- * In the driver, the addresses of the blocks in these slots fill a cache line.
+ * All others go to a queue that the threads share.  If a thread needs a slot
+ * but keeps no freed one, the thread takes the first slot of the queue, but
+ * only if the queue has more than SLOTS_QUEUED slots.  A slot that waits so
+ * long in the queue rarely makes the thread that takes the slot wait for the
+ * thread that freed the slot.  If the queue has fewer slots, the thread takes a
+ * slot that has never been used.  A thread gets such slots in groups of
+ * SLOTS_FRESH, whose block addresses fill one cache line of the driver.
  *
- * So the number of slots is at most the peak number of live blocks plus
+ * Therefore the number of slots is at most the peak number of live blocks plus
  * SLOTS_QUEUED, plus (SLOTS_KEPT + SLOTS_FRESH) for each thread.  Each slot
  * takes 24 bytes here.
  *
@@ -40,7 +42,10 @@ struct slot {
 	uint32_t copied;
 };
 
-/* The free slots of a thread. */
+/*
+ * The free slots of a thread: a list of freed slots, and a range of slots that
+ * have never been used.
+ */
 struct slot_keeper {
 	uint32_t first, count;
 	uint32_t fresh, fresh_end;

@@ -215,8 +215,8 @@ what_if_did_nothing(const struct what_if_counts *counts)
 /* --------------------------------------------------------------------- pool */
 
 /*
- * Note that 'address' is a block of 'size' bytes in the pool, or a dropped
- * block.
+ * Track the block at 'address'.  'size' is the block's size in the pool, or
+ * DROPPED.
  */
 static void
 track(struct what_if *w, uint64_t address, uint64_t size)
@@ -301,8 +301,8 @@ on_new(struct what_if *w, struct hatf_event *e)
 }
 
 /*
- * Handle a realloc of a tracked block.  'size' is its size in the pool, or
- * DROPPED.  Return false to remove the event.
+ * Handle a realloc of a tracked block.  'size' is the block's old size in the
+ * pool, or DROPPED.  Return false to remove the event.
  */
 static bool
 on_resize(struct what_if *w, struct hatf_event *e, uint64_t size)
@@ -323,8 +323,8 @@ on_resize(struct what_if *w, struct hatf_event *e, uint64_t size)
 }
 
 /*
- * Handle the free of a tracked block.  'size' is its size in the pool, or
- * DROPPED.  Return false to remove the event.
+ * Handle the free of a tracked block.  'size' is the block's size in the pool,
+ * or DROPPED.  Return false to remove the event.
  */
 static bool
 on_end(struct what_if *w, uint64_t size)

@@ -33,7 +33,7 @@ struct what_if_plan {
 	uint64_t round; /* 0: keep sizes */
 	bool merges_threads;
 	struct block_filter_options drop, pool;
-	char text[256]; /* as the user wrote it, joined with blanks */
+	char text[256]; /* the user's texts, joined with blanks */
 };
 
 struct what_if_counts {

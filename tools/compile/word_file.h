@@ -48,13 +48,16 @@ bool word_file_put(struct word_file *f, uint32_t stream, const uint64_t *words,
 		   size_t n, uint64_t *offset_ret);
 
 /*
- * Append a call that fits into a pair.  The offset of the second call of a pair
- * is odd.
+ * Append a call that fits into a pair.  Set '*offset_ret' to the offset of the
+ * word that contains the call, plus 1 if the call is the second one of a pair.
  */
 bool word_file_put_half(struct word_file *f, uint32_t stream, uint64_t word,
 			uint64_t *offset_ret);
 
-/* Mark that the call at 'offset' of a stream hands its slot over. */
+/*
+ * Mark that a call of 'stream' hands its slot over.  'offset' is the value that
+ * '*offset_ret' got when the call was written.
+ */
 bool word_file_hand_over(struct word_file *f, uint32_t stream, uint64_t offset);
 
 /* End the streams, and write the index and the header. */

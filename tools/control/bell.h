@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bell.h - the file of bells, which wakes a recorder without a thread
+ * bell.h - the file of bells, which wakes a recorder without a writer thread
  *
  * A recorder whose writer thread is not running has no socket.  Instead the
  * traced process maps a file in the directory of the sockets (places.h).  All
@@ -34,9 +34,9 @@ struct bells_process bell_find_process(pid_t pid, long number);
 bool bell_ring(int fd, const struct bells_process *p, enum bell_call call);
 
 /*
- * Return the pending order, start or stop, in the slot of 'p'.  Return 0 if the
- * slot contains no such order.  'seen' is the last order that the process
- * carried out, 0 if none; return 0 also if the slot still contains this order.
+ * Return the order to start or to stop that is pending in the slot of 'p', or 0
+ * if there is none.  'seen' is the last order that the process has carried out,
+ * or 0.  If the slot still contains 'seen', no order is pending.
  */
 enum bell_call bell_pending(int fd, const struct bells_process *p,
 			    uint64_t seen);

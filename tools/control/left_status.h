@@ -35,8 +35,8 @@ bool left_status_is_abandoned(int fd);
 bool left_status_is_mapped(int fd, pid_t pid);
 
 /*
- * Return the last order that the process carried out before it wrote the file;
- * 0 if this cannot be read.
+ * Return the last order that the process had carried out when it wrote the
+ * file; 0 if the file cannot be read.
  */
 uint64_t left_status_seen(int fd);
 

@@ -9,8 +9,9 @@
 typedef bool maps_test(const char *line, const void *context);
 
 /*
- * Does 'test' accept any line of /proc/PID/maps?  If not, errno is 0, or it
- * says why the file cannot be opened: EACCES if this process may not read it.
+ * Does 'test' accept a line of /proc/PID/maps?  If the file cannot be opened,
+ * return false, and leave errno as fopen() has set it: EACCES if this process
+ * may not read the file.  Otherwise set errno to 0.
  */
 bool maps_find(pid_t pid, maps_test *test, const void *context);
 

@@ -31,8 +31,8 @@ struct places {
  * Find the directories in which a process may have its socket: those in
  * 'runtime', the value of XDG_RUNTIME_DIR in the environment of the process
  * (NULL: unknown), our own directories, and those of user 'uid'.  If we are
- * root, add those of all users, because the process may have had another user
- * id when it created its socket.
+ * root, add the directories of all users, because the process may have had
+ * another user id when it created its socket.
  */
 void places_find(struct places *p, uid_t uid, const char *runtime);
 

@@ -25,8 +25,8 @@ bool process_info_is_user(pid_t pid, uid_t uid);
 
 /*
  * Return the value of 'name' (which includes the '=') in the environment of
- * 'pid', or NULL if there is none or it cannot be read.  Valid until the next
- * call.
+ * 'pid', or NULL if the variable is not set or the environment cannot be read.
+ * The string is valid until the next call.
  */
 const char *process_info_variable(pid_t pid, const char *name);
 

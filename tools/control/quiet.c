@@ -119,8 +119,8 @@ quiet_read_status(pid_t pid, char *answer, size_t cap)
 }
 
 /*
- * Without a socket, can the process get orders through the file of bells, or
- * can its status be found in /proc?
+ * Can a process without a socket get orders through the file of bells, or can
+ * hatf find the status of the process in /proc?
  */
 static bool
 is_reachable(pid_t pid)

@@ -16,8 +16,8 @@
 bool quiet_is_preloaded(pid_t pid);
 
 /*
- * Does the process record into memory only?  Then it has no writer thread and
- * has not begun a trace yet.
+ * Does the process record into memory only?  Such a process has no writer
+ * thread and has not begun a trace yet.
  */
 bool quiet_is_waiting(pid_t pid);
 

@@ -95,8 +95,8 @@ is_dropped(const char *line)
 }
 
 /*
- * Remove the first line, which says that this is a header, and all lines for
- * which is_dropped() is true.
+ * Remove the first line, which says that the comment is a header, and all lines
+ * for which is_dropped() is true.
  */
 static void
 drop_lines(char *lines)

@@ -138,7 +138,9 @@ struct talk {
 	bool has_failed; /* the failure was reported */
 	/* an earlier connection was closed without an answer */
 	bool has_retried;
-	/* do_without() was called, and the process is needed */
+	/*
+	 * do_without() has found that only the process can carry out the order
+	 */
 	bool has_looked;
 };
 
@@ -220,9 +222,10 @@ take_back(const struct tracer_answer *r, const char *order)
 }
 
 /*
- * Try to carry out 'order' without the process: use the status file that it
- * left, or inspect a process that has no file yet.  Return true if the process
- * is not needed; '*done_ret' then says whether the order was carried out.
+ * Try to carry out 'order' without the process: use the status file that the
+ * process left, or inspect a process that has no status file yet.  Return true
+ * if the process is not needed; '*done_ret' then says whether the order was
+ * carried out.
  */
 static bool
 do_without(struct tracer_answer *r, const char *order, bool *done_ret)
@@ -267,10 +270,10 @@ go_without_socket(struct talk *t, const char *order, int e)
 
 /*
  * Handle a connection that the recorder has closed without an answer.  Perhaps
- * its writer thread ended just then and closed its socket, or our order came
- * too late while many clients were connected.  Therefore give up only this
- * connection, and go_on() will connect again.  If we lack permission, no
- * connection brings an answer, so end the exchange with the error 'e' the
+ * the recorder's writer thread ended just then and closed the socket, or our
+ * order came too late while many clients were connected.  Therefore give up
+ * only this connection, and go_on() will connect again.  If we lack permission,
+ * no connection brings an answer, so end the exchange with the error 'e' the
  * second time.
  */
 static void
@@ -297,7 +300,7 @@ try_to_connect(struct talk *t, const char *order)
 	t->fd = sockets_connect(t->r->pid, 0, &t->r->uid);
 	if (t->fd >= 0) {
 		/*
-		 * This cannot block, because the send buffer of a new socket
+		 * send() cannot block, because the send buffer of a new socket
 		 * has room for the order.
 		 */
 		if (send(t->fd, line, (size_t)nbytes, MSG_NOSIGNAL) != nbytes)

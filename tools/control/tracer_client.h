@@ -4,9 +4,9 @@
  * tracer_)
  *
  * Each connection carries one order and one answer.  The answer consists of
- * "ok" or "error" and lines of "key=value".  It comes from the process and is
- * untrusted: its size and the time for it are limited, and values must be
- * escaped when shown.  Not thread-safe.
+ * "ok" or "error" and lines of "key=value".  The answer comes from the process
+ * and is untrusted.  The size of the answer and the time for it are limited,
+ * and callers must escape the values that they show.  Not thread-safe.
  */
 #ifndef TRACER_CLIENT_H
 #define TRACER_CLIENT_H
@@ -20,8 +20,8 @@
 struct tracer_answer {
 	pid_t pid;
 	/*
-	 * the process had no socket, so hatf called it by the file of bells,
-	 * which the process maps
+	 * the process had no socket, so hatf called the process by the file of
+	 * bells, which the process maps
 	 */
 	bool has_rung;
 	/*
@@ -78,7 +78,7 @@ bool tracer_next_value(const struct tracer_answer *r, const char **next,
 
 /*
  * Open the trace that the process names in its answer.  The name is untrusted,
- * because it could be any file that we can read.  Return a descriptor, or -1
+ * because it could name any file that we can read.  Return a descriptor, or -1
  * with errno: EPERM if the process is another user's and the file belongs
  * neither to that user nor to us, or an errno of regular_open().
  */

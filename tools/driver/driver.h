@@ -3,14 +3,14 @@
  * driver.h - the process that makes the calls of a compiled trace
  *
  * 'hatf replay' executes itself again for each run, with the allocator in
- * LD_PRELOAD unless it is libc's.  The arguments are DRIVER_WORD and two
- * descriptors: that of the file of replay_words.h, and that of a 'struct
- * driver_run' in shared memory.  The same program is caller and driver, so both
- * always agree on these structures, and no second file must be installed or
- * found.
+ * LD_PRELOAD, unless the allocator is that of libc.  The arguments are
+ * DRIVER_WORD and two descriptors: that of the file of replay_words.h, and that
+ * of a 'struct driver_run' in shared memory.  The same program is caller and
+ * driver, so both always agree on these structures, and no second file must be
+ * installed or found.
  *
- * The driver's own memory is mainly a chunk for each stream and the slots.  It
- * is mapped, not allocated, and resident before the first call.
+ * The driver's own memory is mainly a chunk for each stream and the slots.
+ * This memory is mapped, not allocated, and resident before the first call.
  */
 #ifndef DRIVER_H
 #define DRIVER_H

@@ -6,9 +6,9 @@
  * a wrong state, the replay has made a mistake: it frees or resizes a block
  * before it allocated the block, or two threads use the same slot at once.  The
  * checks fill the first page of each block with a mark, computed from the
- * number of its slot.  So they also find an allocator that gives memory to two
- * blocks at once, whose calloc does not clear a block, or whose realloc loses
- * the contents of a block.
+ * number of its slot.  Therefore the checks also find an allocator that gives
+ * memory to two blocks at once, whose calloc does not clear a block, or whose
+ * realloc loses the contents of a block.
  *
  * At random places the threads pause, so that calls that the replay does not
  * order actually happen in another order than in the trace.
@@ -44,8 +44,8 @@ typedef uint64_t lane_random;
  * Call lane_check_before() before a call of 'kind' with a slot, and pass the
  * block in the slot.  Call lane_check_after() after the call, and pass the
  * block that is then in the slot, of at least 'size' bytes, or NULL if there is
- * none.  'alignment' is the alignment that the call asked for, or 0.  Return
- * NULL, or a description of the mistake (static).
+ * none.  'alignment' is the alignment that the call asked for, or 0.  Both
+ * functions return NULL, or a static text that describes the mistake.
  */
 const char *lane_check_before(struct lane_checks *checks, lane_random *random,
 			      enum word_kind kind, uint32_t slot,

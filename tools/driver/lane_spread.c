@@ -23,9 +23,9 @@ lane_spread_init(void)
 
 /*
  * Return the allowed processor that is 'idx' places after 'first'.  If the
- * calling thread runs on that processor now, return 'first' instead.  If the
- * calling thread is the first one, 'first' is then free, because that thread
- * has moved.
+ * calling thread runs on that processor now, return 'first' instead.  The
+ * processor 'first' is free in this case if the calling thread is the first
+ * thread, because the first thread has left this processor.
  */
 static unsigned
 find_processor(uint32_t idx)
@@ -51,7 +51,8 @@ lane_spread_move(pthread_t thread, uint32_t idx)
 	CPU_ZERO(&one);
 	CPU_SET(find_processor(idx), &one);
 	/*
-	 * The first call moves the thread at once.  Unlike an attribute of
+	 * The first call moves the thread at once.  The second call lets the
+	 * kernel move the thread again.  Unlike an attribute of
 	 * pthread_create(), these calls allocate no memory.  Ignore failures:
 	 * the thread then stays where it is.
 	 */

@@ -4,9 +4,9 @@
  *
  * The kernel may begin a thread on the processor of its creator, although
  * another processor is idle.  The thread then waits there for some
- * milliseconds, which is as long as short replays take.  So the first threads
- * of a replay begin on different processors.  After that the kernel may move
- * them as usual.
+ * milliseconds, which is as long as short replays take.  Therefore the first
+ * threads of a replay begin on different processors.  After a thread has begun,
+ * the kernel may move the thread as usual.
  */
 #ifndef LANE_SPREAD_H
 #define LANE_SPREAD_H

@@ -27,9 +27,9 @@
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
 /*
- * Read the next chunk of a lane.  If the driver mapped the file instead, it
- * would contend with the allocator's own mappings for locks of the kernel, and
- * interrupt the other processors.
+ * Read the next chunk of a lane.  If the driver mapped the file instead, the
+ * mappings would contend with the allocator's own mappings for locks of the
+ * kernel, and interrupt the other processors.
  */
 static void
 next_chunk(struct lane *lane)
@@ -269,8 +269,9 @@ join_thread(struct lane_place *place, const struct lane *lane, uint32_t stream)
 }
 
 /*
- * Wait until the previous thread of a lane has ended, and start the next one.
- * 'life' is the number of earlier threads.
+ * Wait until the previous thread of the lane 'stream' has ended, and start the
+ * next thread of this lane.  'life' is the number of earlier threads of the
+ * lane.
  */
 static void
 create_thread(struct lane *creator, uint32_t stream, uint32_t life)
@@ -419,7 +420,9 @@ run_thread(void *context)
 
 	lane_place_state(lane->place, LANE_CALLS, 0);
 	if (lane->number == 0) {
-		/* Wait for the end of lane_spread_move(). */
+		/*
+		 * Wait until the creator has returned from lane_spread_move().
+		 */
 		turn_wait(&lane->created, 1);
 		next_chunk(lane);
 	}

@@ -20,7 +20,7 @@ static const struct own_stats unknown = {
 
 /*
  * Count the arenas in the output of malloc_info(), which has an element such as
- * <heap nr="0"> for each.
+ * <heap nr="0"> for each arena.
  */
 static uint64_t
 count_arenas(int (*info)(int, FILE *))

@@ -7,9 +7,9 @@
  * 	tcmalloc  MallocExtension_GetNumericProperty()
  * 	mimalloc  mi_process_info()
  *
- * A function is called only if the library that defines malloc defines it.
- * Read the statistics after all measures, since some of these functions
- * allocate.
+ * own_stats_read() calls such a function only if the library that defines
+ * malloc also defines the function.  The caller must read the statistics after
+ * all measures, because some of these functions allocate.
  */
 #ifndef OWN_STATS_H
 #define OWN_STATS_H
@@ -25,7 +25,7 @@ struct own_stats {
 	 * there is none.
 	 */
 	const char *source;
-	uint64_t used_nbytes; /* bytes in blocks, after rounding */
+	uint64_t used_nbytes; /* bytes in blocks, with rounded sizes */
 	/* Bytes mapped from the system and not returned. */
 	uint64_t mapped_nbytes;
 	uint64_t arenas;

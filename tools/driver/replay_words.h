@@ -3,10 +3,10 @@
  * replay_words.h - the file of a compiled trace, which drives an allocator
  *
  * The file consists of chunks.  A stream of words is for one thread, or for
- * several threads one after another.  It lies in chunks of its own; the last
- * word of a full chunk is WORD_NEXT.  After the streams come the index (a
- * 'struct replay_stream' for each stream) and the numbers of all streams'
- * chunks.  The first chunk has the header:
+ * several threads one after another, each of which is a life of the stream.  A
+ * stream lies in chunks of its own; the last word of a full chunk is WORD_NEXT.
+ * After the streams come the index (a 'struct replay_stream' for each stream)
+ * and the numbers of all streams' chunks.  The first chunk has the header:
  *
  *	| header | chunk of 0 | chunk of 1 | ... | index | numbers |
  *
@@ -28,9 +28,9 @@
  *	bit 5		WORD_WAITS: the slot's previous call is in another
  *			stream
  *	bit 6		WORD_LONE
- *	bit 7		WORD_SLOW: not set if the call is a free, or a malloc of
- *			1 byte to a page, and if the word has neither WORD_HANDS
- *			nor WORD_WAITS
+ *	bit 7		WORD_SLOW: not set if the word has neither WORD_HANDS
+ *			nor WORD_WAITS, and its call is a free or a malloc of
+ *			1 byte to a page
  *	bits 8-31	size in bytes; WORD_BIG_SIZE: the next word is the size
  *	bits 32-59	slot of the block; for WORD_CREATE, number of the new
  *			thread's stream; for WORD_BEGIN, number of streams
@@ -75,7 +75,9 @@
 #define WORDS_MAX 5
 
 enum word_kind {
-	/* These kinds are not calls; their words have all of WORD_CONTROL. */
+	/*
+	 * These kinds are not calls; their words have all bits of WORD_CONTROL.
+	 */
 	WORD_END, /* the stream ends; its thread outlives the trace */
 	WORD_NEXT,
 	WORD_CREATE, /* start the next life of a stream */
@@ -197,9 +199,9 @@ _Static_assert((WORD_FREE & 1) != 0 && (WORD_MALLOC & 1) == 0,
 #define REPLAY_THREADS_MAX 4096
 
 /*
- * Maximum number of threads that a replay starts in all, unless its user allows
- * more.  To start one takes some 10 us in each run, so a million of them would
- * take 10 s in each run.
+ * Maximum number of threads that a replay starts in all, unless the user allows
+ * more.  To start a thread takes some 10 us, so to start a million threads
+ * would take 10 s in each run.
  */
 #define REPLAY_STARTS_MAX 100000
 

@@ -2,9 +2,9 @@
 /*
  * turns.h - wait for a number that another thread increments
  *
- * The top bit is set while a thread sleeps, so an increment makes a system call
- * only if necessary.  Several threads may wait for different values of one
- * number; each increment wakes all of them.
+ * The top bit of the number is set while a thread sleeps, so an increment makes
+ * a system call only if a thread must be woken.  Several threads may wait for
+ * different values of one number; each increment wakes all of them.
  */
 #ifndef TURNS_H
 #define TURNS_H

@@ -37,8 +37,8 @@ struct run {
 	struct figures last;	   /* figures of the run that was read last */
 	struct comparison comparison;
 	/*
-	 * Compare only processes of this program with the baseline, or write
-	 * only these to it; NULL: all.
+	 * If not NULL, compare only processes of this program with the baseline
+	 * or, with --update, write only these processes to the baseline.
 	 */
 	const char *program;
 	unsigned run_count; /* processes put into the comparison so far */
@@ -51,7 +51,10 @@ no_memory(void)
 	return false;
 }
 
-/* Is the process a run to compare with the baseline, or to write to it? */
+/*
+ * Is the process a run to compare with the baseline or, with --update, to write
+ * to the baseline?
+ */
 static bool
 is_run(const struct run *run, const struct process *process)
 {

@@ -81,8 +81,8 @@ figures_read(struct figures *f, const struct process *process, unsigned scopes,
 	 */
 	watching.no_parent = true;
 	/*
-	 * Always include one scope, because the total is computed along with
-	 * the rows of a scope.
+	 * Always include LIMIT_PROCESS, because the total is computed along
+	 * with the rows of a scope.
 	 */
 	scopes |= 1u << LIMIT_PROCESS;
 	for (int i = 0; i < LIMIT_SCOPE_COUNT; i++)
@@ -176,7 +176,7 @@ find_stack(const struct figures *f, enum limit_scope scope,
 	const struct census *const c = f->last->census;
 	/*
 	 * For a ratio, compare the number of temporary blocks, because the
-	 * ratio alone does not show where most of them come from.
+	 * ratio alone does not show where most temporary blocks come from.
 	 */
 	const enum measure key =
 		measure == LIMIT_PEAK	     ? MEASURE_PEAK

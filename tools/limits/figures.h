@@ -53,10 +53,10 @@ uint64_t figures_measure(const struct measured *m, enum limit_measure measure);
 
 /*
  * Find the place with the largest amount of a measure, in the whole process or,
- * if 'row_name' is not NULL, in that row.  For a rotated trace, the place is
- * known only for LIMIT_LIVE; for LIMIT_THREAD and LIMIT_HEAP, it is unknown.
- * The caller frees the strings by figures_place_free(); all are NULL if nothing
- * is known.
+ * if 'row_name' is not NULL, in that row.  The place is unknown if 'scope' is
+ * LIMIT_THREAD or LIMIT_HEAP, or if the trace is rotated and 'measure' is not
+ * LIMIT_LIVE.  All strings of an unknown place are NULL.  The caller frees the
+ * strings by figures_place_free().
  */
 struct figures_place figures_find_place(const struct figures *f,
 					enum limit_scope scope,

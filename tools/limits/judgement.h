@@ -81,23 +81,26 @@ struct judgement {
 	bool no_memory;
 };
 
-/* Begin.  The caller keeps 'limits'.  Return false if there is no memory. */
+/*
+ * Begin.  'limits' must stay valid until judgement_free().  Return false if
+ * there is no memory.
+ */
 bool judgement_begin(struct judgement *j, const struct limits *limits);
 
 /* Does a limit need call stacks? */
 bool judgement_needs_stacks(const struct judgement *j);
 
 /*
- * Compare a process with its limits, and add it to the sums for the limits of
- * the tree.  Return false if there is no memory.
+ * Compare a process with the limits that apply to it, and add its figures to
+ * the sums for the limits of the tree.  Return false if there is no memory.
  */
 bool judgement_add(struct judgement *j, const struct figures *figures);
 
 /*
  * Add a rule for each condition on the growth since a baseline, whose file is
- * 'baseline'.  Call this after the comparison was judged.  'figures' are those
- * of a new run, and give the places of rows in the source.  Return false if
- * there is no memory.
+ * 'baseline'.  The caller must have called comparison_judge() for the
+ * comparison.  'figures' are the figures of a new run; they give the places of
+ * rows in the source.  Return false if there is no memory.
  */
 bool judgement_add_conditions(struct judgement *j,
 			      const struct condition *condition,

@@ -55,9 +55,10 @@ bool judgement_print_json(FILE *f, const struct judgement *j);
 bool judgement_print_sarif(FILE *f, const struct judgement *j);
 
 /*
- * The place to show for a finding: the source line of its site, if the source
- * file is in the current directory or below.  Otherwise the line of the limit
- * in a file of limits, else the file of the baseline, else the source file.
+ * The place to show for a finding, which is the first of these that is known:
+ * the source line of the finding's site, if the source file is in the current
+ * directory or below; the line of the limit in a file of limits; the file of
+ * the baseline; the source file.
  */
 struct judgement_spot {
 	/*

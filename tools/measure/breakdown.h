@@ -15,8 +15,9 @@ struct breakdown {
 	uint64_t field_nbytes[HATF_FIELD_COUNT];
 	/* one byte for each record except comments and metadata */
 	uint64_t tag_nbytes;
-	uint64_t comment_nbytes; /* including header, blocks and trailer */
-	uint64_t total_nbytes;	 /* length of the HATF stream */
+	/* including the header, the trailer and "block" comments */
+	uint64_t comment_nbytes;
+	uint64_t total_nbytes; /* length of the HATF stream */
 	/* compressed length, at the library's default level */
 	uint64_t file_nbytes;
 };

@@ -17,7 +17,7 @@
 	(HATF_DROP_TIME | HATF_DROP_THREAD | HATF_DROP_HEAP | \
 	 HATF_DROP_ATTRIBUTES | HATF_DROP_COMMENTS)
 
-/* Release written memory in steps of this size. */
+/* Release the memory of written bytes in steps of at least this size. */
 #define DISCARD_NBYTES (1 << 20)
 
 static const struct {
@@ -110,8 +110,9 @@ struct copy {
 };
 
 /*
- * Copy the records, beginning with the 'n' records in c->batch.  If the trace
- * is incomplete, mark the output as incomplete.
+ * Copy the records, beginning with the 'n' records in c->batch.  'status' is
+ * the result of the call that has read these records.  If the trace is
+ * incomplete, mark the output as incomplete.
  */
 static void
 write_records(struct copy *c, struct hatf_writer *writer,
@@ -126,8 +127,8 @@ write_records(struct copy *c, struct hatf_writer *writer,
 		status = hatf_reader_read(c->reader, c->batch, BATCH, &n);
 	}
 	/*
-	 * If the trace is damaged, end the copy without a message, because
-	 * another pass of the caller reports the damage.
+	 * If the trace is damaged, end the copy without a message: the command
+	 * also reads the trace in table3_take(), which reports the damage.
 	 */
 	hatf_reader_get_stats(c->reader, &stats);
 	if (status != HATF_END || !stats.complete)

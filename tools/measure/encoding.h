@@ -50,7 +50,8 @@ enum encoding_flags {
 	/* all fields and records, not only the paper's */
 	ENCODING_WHOLE = 2,
 	ENCODING_FAST = 4, /* compressed at the library's default level */
-	ENCODING_BARE = 8, /* without header, blocks and trailer */
+	/* without header, trailer and "block" comments */
+	ENCODING_BARE = 8,
 };
 
 /* Is the encoding HATF with a certain placement of metadata? */
@@ -58,9 +59,9 @@ bool encoding_is_placed(enum encoding e);
 
 /*
  * Open a writer on 'fd', which remains the caller's.  'first' is the first
- * record of the trace, which may be a header; NULL: no header.  The caller
- * closes '*writer_ret'.  Errors: HATF_BAD_OPTION if the library lacks the
- * format, placement or level; HATF_NO_MEMORY; HATF_IO.
+ * record of the trace, or NULL.  If this record is a header, the output gets
+ * this header.  The caller closes '*writer_ret'.  Errors: HATF_BAD_OPTION if
+ * the library lacks the format, placement or level; HATF_NO_MEMORY; HATF_IO.
  */
 enum hatf_status encoding_open(enum encoding e, unsigned flags, int fd,
 			       const struct hatf_record *first,

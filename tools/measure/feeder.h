@@ -26,11 +26,11 @@ struct feeder {
 };
 
 /*
- * Start a thread that writes 'trace' in an encoding, with flags as for
- * encoding_write(), and open the reader f->reader, with flags of
- * hatf_reader_open().  On failure, return false and set f->status and f->err; a
- * failure of the writer thread, such as HATF_BAD_OPTION, takes precedence over
- * one of the reader.
+ * Start a thread that writes 'trace' in encoding 'e', with the 'flags' of
+ * encoding_write().  Open the reader f->reader of what the thread writes, with
+ * the 'read_flags' of hatf_reader_open().  On failure, return false and set
+ * f->status and f->err.  If both the writer thread and the reader fail, store
+ * the failure of the writer thread, such as HATF_BAD_OPTION.
  */
 bool feeder_open(struct feeder *f, const struct spool *trace, enum encoding e,
 		 unsigned flags, unsigned read_flags);
@@ -38,8 +38,8 @@ bool feeder_open(struct feeder *f, const struct spool *trace, enum encoding e,
 /*
  * Close the reader and join the thread.  'status' is the result of the reader's
  * last read.  Return HATF_OK if the trace was written and read to its end.
- * Otherwise return the error of the writer thread or, without one, that of the
- * reader, with its details in f->err.
+ * Otherwise return the error of the writer thread or, if the thread had no
+ * error, the error of the reader.  f->err has the details of the error.
  */
 enum hatf_status feeder_close(struct feeder *f, enum hatf_status status);
 

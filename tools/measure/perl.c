@@ -3,8 +3,8 @@
  * perl.c - how long Perl takes for an ASCII trace: see timing.h
  *
  * The script measures its own CPU time, so the time to start the interpreter
- * does not count.  The script reads and writes batches of records, because Perl
- * needs several hundred bytes per record.
+ * does not count.  To save memory, the script reads and writes the records in
+ * batches: Perl needs several hundred bytes per record.
  */
 #include "tools/measure/timing.h"
 

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 struct stored {
-	/* width code of the field in records */
+	/* width of the field in records: bytes, or HATF_WIDTH_V1 or _V2 */
 	uint8_t width[HATF_FIELD_COUNT];
 	uint8_t last[HATF_FIELD_COUNT]; /* the last width that was not 0 */
 	uint8_t interpretation[HATF_FIELD_COUNT];
@@ -29,8 +29,8 @@ void stored_init(struct stored *s);
 uint64_t stored_note(struct stored *s, const struct hatf_metadata *m);
 
 /*
- * Return how many values of the field a record with this tag has.  'tag' must
- * be neither HATF_COMMENT nor HATF_METADATA.
+ * Return how many values of 'field' a record of tag 'tag' has.  'tag' must be
+ * neither HATF_COMMENT nor HATF_METADATA.
  */
 unsigned stored_count(enum hatf_tag tag, enum hatf_field field);
 

@@ -64,7 +64,10 @@ write_once(struct bench *b, enum encoding e, unsigned flags, double *ns_ret,
 	return status;
 }
 
-/* Read to the end.  '*ns_ret' includes the time for opening and closing. */
+/*
+ * Read the file to its end.  '*ns_ret' includes the time for opening and
+ * closing.
+ */
 static enum hatf_status
 read_once(struct bench *b, double *ns_ret, struct hatf_error *err)
 {
@@ -186,7 +189,8 @@ timing_take(struct timing *timing, const struct excerpt *x, unsigned runs,
 {
 	struct bench *const b = calloc(1, sizeof(*b));
 	/*
-	 * If there are no records, there are no samples, so each time is NAN.
+	 * If 'count' is 0, there are no samples, and each median is NAN.  A
+	 * division of NAN by 0 does no harm.
 	 */
 	const double count = (double)x->count;
 	bool is_fine;

@@ -38,9 +38,9 @@ bool timing_take(struct timing *timing, const struct excerpt *x, unsigned runs,
 
 /*
  * Set 'ns_ret' to the times, in nanoseconds, that Perl takes to read and to
- * write all 'count' records.  'fd' is a regular file or memory with the records
- * in ASCII.  Return false if Perl is missing, fails, or does not parse all
- * records.
+ * write all 'count' records.  'fd' is a file, on disk or in memory, with the
+ * records in ASCII.  Return false if Perl is missing, fails, or does not parse
+ * all records.
  */
 bool timing_perl(int fd, size_t count, double ns_ret[2]);
 

@@ -52,7 +52,7 @@ dtd_file_parse(struct dtd_file *d, const char *name, const char *text,
 	return d->schema != NULL;
 }
 
-/* Read a whole file, at most one byte more than a DTD may have. */
+/* Read a file to its end, or to one byte more than a DTD may have. */
 static bool
 read_all(int fd, struct dtd_file *d)
 {
@@ -80,7 +80,7 @@ is_trace(const struct dtd_file *d)
 	       memcmp(d->text, magic, sizeof(magic)) == 0;
 }
 
-/* Replace the bytes of a trace by the text of the DTD that it contains. */
+/* Replace the bytes of a trace by the text of the DTD in the trace. */
 static bool
 take_embedded(struct dtd_file *d, int fd, const char *name)
 {

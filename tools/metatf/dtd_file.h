@@ -22,7 +22,7 @@ struct dtd_file {
  * Read, parse and check the DTD in 'path'; "-" is standard input.  If the file
  * is a trace, take the DTD that it contains.  On failure print
  * "PATH:LINE:COLUMN: what is wrong", or "PATH: what is wrong" if no line is at
- * fault, and return false.  In either case the caller calls dtd_file_close().
+ * fault, and return false.  The caller calls dtd_file_close() even then.
  */
 bool dtd_file_open(struct dtd_file *d, const char *path);
 

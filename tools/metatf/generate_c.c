@@ -3,12 +3,12 @@
  * generate_c.c - see generate.h
  *
  * The generated code is a template and three parts that depend on the DTD.  The
- * first part is the DTD itself and tables of sections, records and fields, by
- * which the template reads and writes.  For each record, the second part has a
- * function that writes the fields of the record one after the other.  If the
- * record is not simple (c_record_is_simple()), the second part also has a
- * function that reads the fields.  The third part, in the header, is the enums,
- * structs and prototypes.
+ * first part is the DTD itself and tables of sections, records and fields.  The
+ * code of the template uses these tables to read and to write.  For each
+ * record, the second part has a function that writes the fields of the record
+ * one after the other.  If the record is not simple (c_record_is_simple()), the
+ * second part also has a function that reads the fields.  The third part, in
+ * the header, is the enums, structs and prototypes.
  */
 #include "tools/metatf/generate.h"
 

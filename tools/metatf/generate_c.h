@@ -66,8 +66,8 @@ void c_put_dtd(FILE *f, const struct generation *g);
 /*
  * Return the C name of a member: 'name' itself or, if a member cannot have this
  * name, 'name' and an underscore, in 'buf'.  A member cannot have a name that
- * could be a macro's, or a word of C, C++ or their headers, even with
- * underscores after the word.
+ * could be the name of a macro.  Nor can its name be a word of C, C++ or their
+ * headers, or such a word with underscores after it.
  */
 const char *c_member(const char *name, char buf[C_NAME_NBYTES]);
 

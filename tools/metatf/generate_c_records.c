@@ -81,8 +81,8 @@ static const char *const taken_words[] = {
 };
 
 /*
- * Could this be the name of a macro?  A macro has a name that is reserved for
- * compilers, or a name of at least two characters without small letters.
+ * Could this be the name of a macro?  Yes, if the name is reserved for
+ * compilers, or if it has at least two characters, but no small letters.
  * Underscores at the end do not count as characters.
  */
 static bool

@@ -13,8 +13,8 @@ struct walk {
 	const struct schema_record *type;
 	const struct mtf_value *next;
 	/*
-	 * The latest value of each field.  print_repeat() uses it as the length
-	 * of an array.
+	 * The latest value of each field.  If the field is the length of an
+	 * array, print_repeat() takes the length from here.
 	 */
 	const struct mtf_value *of_field[SCHEMA_MAX_FIELDS];
 	bool is_json;

@@ -21,8 +21,8 @@ struct trace_file {
  * absolute path, a path relative to the directory of the trace, or a URL that
  * begins with "file:".  The function never uses the network.
  *
- * On failure print a message and return false.  In either case the caller
- * calls trace_file_close().
+ * On failure print a message and return false.  The caller calls
+ * trace_file_close() even then.
  */
 bool trace_file_open(struct trace_file *t, const char *path,
 		     const char *dtd_path);

@@ -119,8 +119,9 @@ release(struct heap_model *m, struct hole part)
 }
 
 /*
- * Resize a block in its place.  Return false if there is no room.  Set
- * '*ok_ret' to false if there is no memory, or if the heap would exceed LIMIT.
+ * Resize a block in its place.  Return false if there is no room.  Otherwise
+ * return true, and set '*ok_ret' to whether the resize succeeded: it fails if
+ * there is no memory, or if the heap would exceed LIMIT.
  */
 static bool
 resize_in_place(struct heap_model *m, struct model_block *b, uint64_t taken,

@@ -15,9 +15,9 @@
  * of one size are cut from chunks of MODEL_CHUNK_NBYTES, which only that size
  * uses, and which are never freed.  If the size exceeds all sizes of the table,
  * or if the rounded size exceeds half a chunk, the block takes whole pages of
- * 4096 bytes instead, which the free of the block gives back.  A realloc to the
- * same rounded size leaves the block in its place; any other realloc is a new
- * block and a free.
+ * 4096 bytes instead.  The free of the block gives these pages back.  A realloc
+ * to the same rounded size leaves the block in its place; any other realloc is
+ * a new block and a free.
  *
  * In all models, blocks have no headers, and alignments above 16 bytes are
  * ignored.
@@ -76,8 +76,8 @@ bool heap_model_resize(struct heap_model *m, uint32_t slot, uint64_t size);
 bool heap_model_free(struct heap_model *m, uint32_t slot);
 
 /*
- * Call this when a window begins: set the peaks to the present values, and
- * 'moved_count' to 0.
+ * Set the peaks to the present values, and 'moved_count' to 0.  Call this
+ * function when the window begins (WORD_BEGIN in replay_words.h).
  */
 void heap_model_restart(struct heap_model *m);
 

@@ -83,7 +83,10 @@ join(struct holes *h, uint32_t a, uint32_t b)
 	return b;
 }
 
-/* Move the node of a hole from a tree to 'spare'.  Return the new tree. */
+/*
+ * Move the node of a hole from a tree to the list 'spare' of unused nodes.
+ * Return the new tree.
+ */
 static uint32_t
 cut(struct holes *h, uint32_t tree, struct hole hole)
 {

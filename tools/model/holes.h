@@ -6,9 +6,10 @@
  * size, in O(log n).  Two holes are never adjacent, because heap_model.c joins
  * such holes.
  *
- * A treap keeps the holes in order.  A treap is a search tree that is a binary
- * heap, too: each node has a random priority, which is above those of its
- * children.  Each node stores the largest size in its subtree.
+ * A treap is a search tree that is a binary heap, too: each node has a random
+ * priority, which is above the priorities of its children.  The treap keeps the
+ * holes in the order that 'is_by_size' states.  Each node stores the largest
+ * size in its subtree.
  */
 #ifndef HOLES_H
 #define HOLES_H
@@ -27,7 +28,8 @@ struct hole_node {
 };
 
 struct holes {
-	bool is_by_size; /* order of the nodes: (size, start), else start */
+	/* true: nodes are in the order of size, then start; false: of start */
+	bool is_by_size;
 	struct hole_node *nodes;
 	/* number of 'nodes' that were ever used; number of allocated 'nodes' */
 	uint32_t count, cap;
@@ -55,8 +57,8 @@ struct hole holes_before(struct holes *h, uint64_t end);
 
 /*
  * Return the first hole of at least 'size' bytes in the order of the nodes: if
- * they are ordered by size, the smallest such hole.  Return a hole of size 0 if
- * there is none.
+ * the nodes are ordered by size, the smallest such hole.  Return a hole of size
+ * 0 if there is none.
  */
 struct hole holes_find(const struct holes *h, uint64_t size);
 

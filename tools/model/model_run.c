@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Apply one word of the compiled trace to the model. */
+/* Apply one word of the compiled trace (replay_words.h) to the model. */
 static bool
 take(struct heap_model *m, const struct word_item *item)
 {

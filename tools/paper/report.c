@@ -409,8 +409,8 @@ print_table6(const struct report *r, const struct page *page,
 /* ----------------------------------------------------------------- table 9 */
 
 /*
- * Set part 'p' of a row to the figures of breakdown 'p', which is for one
- * placement.
+ * Fill in part 'p' of a row of table 9: the figures of breakdown 'p', which is
+ * for one placement of metadata.
  */
 static void
 put_breakdown(struct table_row *row, const struct measured *m, size_t p)

@@ -3,7 +3,8 @@
  * table3.h - the figures of a trace for table 3 of the paper
  *
  * As in the paper, the figures count records.  A realloc record may announce an
- * alloc record, a free record, or both; these count as an alloc and a free.
+ * alloc record, a free record, or both (FORMAT "Realloc").  The announced
+ * records count in addition to the realloc: as an alloc and as a free.
  */
 #ifndef TABLE3_H
 #define TABLE3_H

@@ -2,10 +2,10 @@
 /*
  * plot_canvas.h - the canvas of a picture: an SVG or a PNG file in memory
  *
- * This module writes the SVG file without cairo, so that a viewer can search
- * and copy the texts.  cairo draws the PNG file.  'hatf' loads cairo when it
- * opens the first PNG canvas.  If 'hatf' were linked with cairo, every command
- * would take about 1.5 times as long to start.
+ * This module writes the SVG file itself, because a viewer could not search or
+ * copy the texts in an SVG file that cairo draws.  cairo draws the PNG file.
+ * 'hatf' loads cairo when it opens the first PNG canvas.  If 'hatf' were linked
+ * with cairo, every command would take about 1.5 times as long to start.
  *
  * Texts must be valid in XML (plot_text.h); this module escapes markup.
  *

@@ -53,7 +53,7 @@ find_axis(struct plot_data *d)
 
 /*
  * Add a bin in which the level does not change.  The bin lasts from the end of
- * the previous bin to 'end'.  Add no bin if this length is 0.
+ * the previous bin to 'end'.  If the bin would have length 0, add no bin.
  */
 static void
 add_flat(struct plot_data *d, uint64_t end, uint64_t level)
@@ -83,8 +83,8 @@ add_bin(struct plot_data *d, const struct span *s, uint64_t end)
 }
 
 /*
- * Put the spans into bins of width 1 << shift.  Fill each gap between these
- * bins with one flat bin.
+ * Put the spans of the census's history into bins of width 1 << shift.  Fill
+ * each gap between these bins with one flat bin.
  */
 static void
 fill_bins(struct plot_data *d, unsigned shift)
@@ -150,9 +150,10 @@ plot_data_make(struct plot_data *d, const struct census *c)
  */
 struct walk {
 	const struct plot_data *d;
-	uint64_t *rows; /* live bytes of a stack or lane, by its census row */
-	uint64_t *now;	/* live bytes of each group */
-	size_t next;	/* index of the next point of the history */
+	/* live bytes of each stack or lane, by its census row */
+	uint64_t *rows;
+	uint64_t *now; /* live bytes of each group */
+	size_t next;   /* index of the next point of the history */
 };
 
 static bool

@@ -48,7 +48,7 @@ struct plot_data {
 	size_t bin_count;
 	struct plot_layer layers[PLOT_TOP_MAX + 1];
 	unsigned layer_count;
-	struct groups groups; /* groups of the layers */
+	struct groups groups; /* all groups; the largest have layers */
 	char other_name[32];
 };
 

@@ -100,8 +100,8 @@ append(char *buf, size_t *used, const char *text, size_t nbytes)
 }
 
 /*
- * Return the start of the " (file:line)", with its blank, at the end of a name;
- * the end of the name if it has none.
+ * If a name ends in " (file:line)", return the blank at which this part begins.
+ * Otherwise return the end of the name.
  */
 static const char *
 find_place(const char *name)

@@ -23,7 +23,7 @@ struct anonymizer {
 	 * defines
 	 */
 	bool is_known;
-	/* comments left out, not counting KEPT_FRAMING (kept_lines.h) */
+	/* comments left out, except those of KEPT_FRAMING (kept_lines.h) */
 	uint64_t comment_count;
 	uint8_t attributes[UINT16_MAX];
 	char name[NAME_NBYTES];

@@ -47,9 +47,9 @@ enum hatf_status anonymizer_edit(struct anonymizer *a, struct hatf_record *rec,
 				 bool *is_kept_ret);
 
 /*
- * Call this after the trace was written: print how many comments were left out
- * of 'path', and write the file of names.  On failure print a message and
- * return false.
+ * Print how many comments were left out of the new trace 'path', and write the
+ * file of names.  Call this function after the trace has been written.  On
+ * failure print a message and return false.
  */
 bool anonymizer_finish(struct anonymizer *a, const char *path);
 

@@ -16,7 +16,7 @@ enum value_type {
 	VALUE_DECIMAL, /* digits; a rate also has a point and an exponent */
 	VALUE_HEX,     /* "0x" and digits */
 	VALUE_WORD,    /* one of 'words' */
-	VALUE_NAME,    /* a name; struct rule's 'name' is its kind */
+	VALUE_NAME,    /* a name of the kind that the member 'name' states */
 	VALUE_FIXED,   /* any value; it is replaced by 'words' */
 };
 

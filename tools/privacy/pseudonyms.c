@@ -291,9 +291,10 @@ are_numbers_unique(const struct pseudonyms *p, const char *path)
 }
 
 /*
- * Can the file be created?  If not, print a message.  Find out before the trace
- * is written: without the file, the owner of the trace could not look up its
- * pseudonyms.
+ * Can the file of names be created?  To find out, create it and remove it
+ * again.  If it cannot be created, print a message.  The caller must know this
+ * before the trace is written: without the file, the owner of the trace could
+ * not look up the pseudonyms.
  */
 static bool
 can_create(const char *path)

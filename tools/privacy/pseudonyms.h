@@ -7,14 +7,15 @@
  * attacker could hash a guessed name and compare.
  *
  * The owner of a trace can keep the names in a file.  Then other traces of the
- * same program get the same pseudonyms, so that they can be compared, and the
- * owner can look up the name of a pseudonym:
+ * same program get the same pseudonyms, so that the traces can be compared.  In
+ * the file, the owner can look up the name of a pseudonym:
  *
  * 	function_1 main
  * 	file_1 /home/ada/app/parse.c
  *
- * In the file, names have the escapes of a trace's comments (FORMAT "Comments
- * of this project").  Memory is O(names).  Only one thread may use a table.
+ * In the file, names are escaped as in the comments of a trace (FORMAT
+ * "Comments of this project").  Memory is O(names).  Only one thread may use a
+ * table.
  */
 #ifndef PSEUDONYMS_H
 #define PSEUDONYMS_H
@@ -52,14 +53,14 @@ void pseudonyms_close(struct pseudonyms *p);
 bool pseudonyms_load(struct pseudonyms *p, const char *path);
 
 /*
- * Write all names and their pseudonyms to 'path', as output_file_write() does.
- * On failure print a message and return false.
+ * Write all names and their pseudonyms to the file 'path', by
+ * output_file_write().  On failure print a message and return false.
  */
 bool pseudonyms_save(const struct pseudonyms *p, const char *path);
 
 /*
- * Write the pseudonym of a name to 'buf'.  The name must have the escapes of a
- * comment and no newline.  Return false if there is no memory.
+ * Write the pseudonym of a name to 'buf'.  The name must be escaped as in a
+ * comment, and must not contain a newline.  Return false if there is no memory.
  */
 bool pseudonyms_get(struct pseudonyms *p, enum name_kind kind, const char *name,
 		    size_t nbytes, char buf[PSEUDONYM_NBYTES]);

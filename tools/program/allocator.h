@@ -8,9 +8,9 @@
 
 /*
  * Search the symbols of the ELF file open as 'fd' for a defined entry point of
- * an allocator ("malloc", "je_malloc") and return its name.  Calls of such an
- * entry point from inside the program bypass a preloaded library.  The string
- * is static.  NULL if there is none or if the file has no symbols.
+ * an allocator ("malloc", "je_malloc").  Calls of such an entry point from
+ * inside the program bypass a preloaded library.  Return the name of the entry
+ * point, which is a static string.  Return NULL if the file has no such symbol.
  */
 const char *allocator_inside(int fd);
 

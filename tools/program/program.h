@@ -8,9 +8,9 @@
 
 /*
  * Look up 'command' as execvp(3) does.  Return why libhatftrace.so cannot
- * record it or, for a script, its interpreter: "statically linked", for
- * example.  Return NULL if there is no obstacle or if the answer is unknown.
- * The string is static.
+ * record this program, such as "statically linked"; for a script, judge its
+ * interpreter.  The string is static.  Return NULL if there is no obstacle or
+ * if the answer is unknown.
  */
 const char *program_untraceable(const char *command);
 

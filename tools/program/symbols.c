@@ -16,8 +16,8 @@ struct image {
 };
 
 /*
- * Return the section's bytes; NULL if it has none in the file, or if the file
- * is truncated before their end.
+ * Return the bytes of a section.  Return NULL if the section has no bytes in
+ * the file, or if the file ends before the section does.
  */
 static const void *
 section_bytes(const struct image *image, const ElfW(Shdr) * section)

@@ -29,9 +29,10 @@ void absence_begin(struct absence *a, const char *text);
 void absence_end(struct absence *a);
 
 /*
- * Print why 'command', which could have been traced, left no trace.
- * 'l' says how the command ended, 'others' describes the other traces, and
- * 'begun' is true if the command had started a trace in memory.
+ * Print why 'command', which could have been traced, left no trace.  'l' says
+ * how the command ended.  The message ends with 'others', the text of
+ * summary_describe_others() about other traces.  'begun' is true if the command
+ * had begun a trace in memory.
  */
 void absence_explain(const struct absence *a, const char *command,
 		     const struct launch *l, const char *others, bool begun);

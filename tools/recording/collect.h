@@ -3,10 +3,10 @@
  * collect.h - find the traces that a command wrote
  *
  * The names of the files depend on values that only libhatftrace.so knows: the
- * executable, and the number that it appends if a name is taken.  Therefore
- * find files by a pattern, and check the process id, the parents and the start
- * of the process in their headers.  The process must not be older than the
- * command.  Not thread-safe.
+ * name of the executable, and the number that the library appends if a file
+ * name is taken.  Therefore find files by a pattern, and check the process id,
+ * the parents and the start of the process in their headers.  The process must
+ * not be older than the command.  Not thread-safe.
  */
 #ifndef COLLECT_H
 #define COLLECT_H
@@ -33,8 +33,8 @@ struct collected_trace {
 	/* nanoseconds per time unit of the trace, see scan_unit_ns() */
 	uint64_t unit_ns;
 	/*
-	 * For a segment, its number and the sums over all earlier segments;
-	 * else 0.
+	 * The number of this segment, from 0, and the sums over all earlier
+	 * segments.
 	 */
 	uint64_t segment, events_before, lost_before, bytes_before;
 	bool is_noted; /* a note names the trace, see notebook.h */
@@ -43,7 +43,7 @@ struct collected_trace {
 	bool is_complete; /* the trailer states that the trace is complete */
 	/* the trailer says that the process executed another program */
 	bool has_execed;
-	bool has_stopped; /* the trailer says that an order ended the trace */
+	bool has_stopped; /* the trailer says that recording was stopped */
 	bool is_mended;	  /* we wrote the trailer, see mend.h */
 	bool is_running;  /* the process is still running, see mend.h */
 	/* at its end, the process executed a program that left no trace */
@@ -51,8 +51,8 @@ struct collected_trace {
 };
 
 /*
- * The traces.  Those of the command's own process come first, in the order of
- * their start.  Those of all other processes follow, in the order of their
+ * The traces of the command's own process come first, in the order of their
+ * start.  The traces of all other processes follow, in the order of their
  * paths.  descendants_find() divides the traces of other processes into two
  * parts, each in the order of the paths: first traces of descendants, then
  * unrelated traces.
@@ -61,13 +61,13 @@ struct collection {
 	struct collected_trace *traces;
 	size_t count, cap;
 	size_t own_count; /* traces of the command's process itself */
-	/* traces of its descendants; 0 until they are found */
+	/* traces of the command's descendants; 0 before descendants_find() */
 	size_t descendant_count;
 };
 
 /*
  * Find the traces whose names match the absolute template 'text', but skip
- * those of processes that are older than the command 'l'.  Return false if out
+ * traces of processes that are older than the command 'l'.  Return false if out
  * of memory.  The caller frees 'c' with collect_free().
  */
 bool collect(struct collection *c, const char *text, const struct launch *l);
@@ -78,8 +78,8 @@ void collect_free(struct collection *c);
 size_t collect_segments(const struct collection *c);
 
 /*
- * Figures of one trace.  Those of its earlier segments are included, and
- * 'complete' is false if an earlier segment has lost events.
+ * Figures of one trace, including the figures of its earlier segments.  If an
+ * earlier segment has lost events, 'complete' is false.
  */
 struct collect_summary {
 	uint64_t event_count, lost_count, file_nbytes;

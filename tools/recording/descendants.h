@@ -3,8 +3,8 @@
  * descendants.h - find the traces of a command's descendants
  *
  * Headers are untrusted: any number of traces may name the same process as an
- * ancestor.  Therefore the work is only O(n log n) in the number of traces.
- * Not thread-safe.
+ * ancestor.  Even then, the search takes only O(n log n) for n traces.  Not
+ * thread-safe.
  */
 #ifndef DESCENDANTS_H
 #define DESCENDANTS_H

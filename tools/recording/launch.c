@@ -100,11 +100,11 @@ wait_and_forward(pid_t pid, const struct signals *s)
 }
 
 /*
- * Store when the command and its process started.  The caller compares
- * 'start_time' with the times of trace files.  A library such as faketime may
- * change the time that a clock function returns, but it changes the times of
- * all files alike.  Therefore 'start_time' is the modification time of the new
- * pipe, not the time of a clock.
+ * Store when the command's process started: 'start_ns', and 'start_time', which
+ * the caller compares with the times of trace files.  A library such as
+ * faketime may change the time that a clock function returns, but it changes
+ * the times of all files alike.  Therefore 'start_time' is the modification
+ * time of the new pipe, not the time of a clock.
  */
 static void
 note_start(struct launch *l, int pipe_fd)

@@ -35,7 +35,7 @@ struct notebook {
 	/* path of the file of notes; empty: there is none */
 	char path[PATH_MAX];
 	int fd;
-	const char *out; /* only traces by this template can be lost */
+	const char *out; /* only traces named by this template can be lost */
 	/* the user was told that the command itself runs untraced */
 	bool own_is_reported;
 	/*
@@ -46,9 +46,9 @@ struct notebook {
 	char **lost, **untraced;
 	size_t lost_count, untraced_count;
 	/*
-	 * Sorted list of the traces that are in the collection, of traces by
-	 * another template, and of traces that a running process may still
-	 * write.
+	 * Sorted list of these traces: those in the collection, those named by
+	 * another template than 'out', and those that a running process may
+	 * still write.
 	 */
 	struct notebook_begins known;
 	/*
@@ -60,8 +60,9 @@ struct notebook {
 
 /*
  * Create the file of notes, and set the environment variable that tells traced
- * processes its path.  Only traces by the absolute template 'out' can count as
- * lost.  If this fails, continue without notes.
+ * processes its path.  Only traces named by the absolute template 'out' can
+ * count as lost.  If the file or the variable cannot be set up, continue
+ * without notes.
  */
 void notebook_begin(struct notebook *n, const char *out);
 

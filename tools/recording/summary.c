@@ -48,7 +48,7 @@ has_vanished(const struct collected_trace *t)
 }
 
 /*
- * Did an order end the trace, or did an order start recording late?  A later
+ * Did recording stop before the process ended, or did it start late?  A later
  * segment is never late, because it continues an earlier one.
  */
 static bool
@@ -58,8 +58,8 @@ is_paused(const struct collected_trace *t)
 }
 
 /*
- * The properties of traces of child processes, with the words to print after
- * their count.
+ * Properties that traces of child processes may have.  'text' is what to print
+ * after the number of traces that have the property.
  */
 static const struct {
 	trace_test *test;
@@ -142,7 +142,7 @@ summary_describe_others(const struct collection *c, char *buf, size_t cap)
 /* ---------------------------------------------------------------- one trace */
 
 /*
- * Return how many of the 'count' segments must still exist at the end.  The
+ * Return how many of the 'count' segments must still exist after the run.  The
  * recorder may have removed the others (HATFTRACE_KEEP).
  */
 static uint64_t
@@ -162,8 +162,8 @@ kept_segments(uint64_t count)
 }
 
 /*
- * Describe what the traces of a process have lost.  'trace' is its last
- * segment; 'segments' is the number of its segments that exist.
+ * Describe what the segments of a trace have lost.  'trace' is the last
+ * segment; 'segments' is the number of segments that exist.
  */
 static void
 describe_losses(const struct collected_trace *trace, size_t segments,
@@ -187,8 +187,8 @@ describe_losses(const struct collected_trace *trace, size_t segments,
 }
 
 /*
- * If an order stopped or started the recording, return the words that say so,
- * otherwise "".
+ * If recording was stopped, or if it began late, return the words that say
+ * this, otherwise "".
  */
 static const char *
 describe_pause(const struct collection *c)

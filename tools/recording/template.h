@@ -32,10 +32,11 @@ char *template_absolute(const char *text);
 
 /*
  * Check that files can be created in the directory of the absolute template
- * 'text', by creating a test file and removing it.  Check only the part of the
- * path before the first conversion.  If the path has no conversions, check also
- * that it does not name a directory or a special file.  On failure print an
- * error message and return false.
+ * 'text', by creating a test file and removing it.  If the path of the
+ * directory has conversions, check the innermost directory before the first of
+ * them.  If the path has no conversions, check also that it does not name a
+ * directory or a special file.  On failure print an error message and return
+ * false.
  */
 bool template_directory_writable(const char *text);
 

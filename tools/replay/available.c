@@ -14,9 +14,9 @@ struct group_files {
 	const char *limits[2];
 	const char *usage;
 	/*
-	 * How those lines of memory.stat begin that count reclaimable memory.
-	 * The system takes this memory away from the group before it enforces
-	 * the limit.
+	 * The beginnings of the lines of memory.stat that count reclaimable
+	 * memory.  The system takes this memory away from the group before it
+	 * enforces the limit.
 	 */
 	const char *reclaimable[3];
 };
@@ -37,7 +37,7 @@ static const struct group_files version_2 = {
 
 /* Where the files of the control groups are. */
 struct group_place {
-	char folder[PATH_MAX]; /* folder of the innermost group */
+	char folder[PATH_MAX]; /* folder of the group, or the mount point */
 	size_t mount_length;   /* length of the mount point in 'folder' */
 };
 
@@ -250,7 +250,8 @@ find_place(const struct group_files *files, const char *root, const char *path,
 }
 
 /*
- * If a group or one of its ancestors leaves less than '*found', lower '*found'.
+ * If a group or one of its ancestors leaves less memory than '*found', lower
+ * '*found'.
  */
 static void
 lower(struct available *found, const struct group_files *files,
@@ -276,8 +277,8 @@ lower(struct available *found, const struct group_files *files,
 /*
  * 'line' is a line of /proc/self/cgroup, which names a group of this process: a
  * number, the controllers of version 1 or none for version 2, and the path of
- * the group.  If this group or one of its ancestors leaves less than '*found',
- * lower '*found'.
+ * the group.  If this group or one of its ancestors leaves less memory than
+ * '*found', lower '*found'.
  */
 static void
 lower_by_line(struct available *found, const char *root, char *line)

@@ -204,8 +204,8 @@ print_own_cost(struct out *o, const struct replay_view *view)
 }
 
 /*
- * If threads wait for other threads, print the sums of the times of all
- * threads.
+ * If threads wait for other threads, print how long all threads together were
+ * in calls, and how long in waits.
  */
 static void
 print_waits(struct out *o, const struct replay_view *view)

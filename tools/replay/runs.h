@@ -23,7 +23,10 @@ enum replay_measure {
 	REPLAY_PEAK_RSS,
 	REPLAY_END_RSS,
 	REPLAY_FAULTS,
-	/* For the measures below, less is not always better: */
+	/*
+	 * The number of measures above, by which allocators are ranked.  For
+	 * the measures below, less is not always better.
+	 */
 	REPLAY_RANKED,
 	/*
 	 * Sums over all threads: REPLAY_BUSY is the time in calls, REPLAY_WAIT

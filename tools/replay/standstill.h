@@ -19,7 +19,7 @@ struct standstill_lane {
 struct standstill {
 	const struct driver_run *run;
 	const struct compiled *compiled;
-	/* NULL: no memory; detect no standstill */
+	/* NULL: there was no memory, so no standstill is detected */
 	struct standstill_lane *lanes;
 	uint32_t phase;
 	uint64_t phase_ms;

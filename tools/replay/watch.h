@@ -26,7 +26,7 @@
 #include <sys/types.h>
 
 struct watch {
-	pid_t pid;		      /* the driver: its own process group */
+	pid_t pid;		      /* id of the driver and of its group */
 	const struct driver_run *run; /* shared with the driver */
 	const struct compiled *compiled;
 	uint64_t limit_ms; /* 0: no limit */

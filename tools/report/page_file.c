@@ -19,8 +19,8 @@
 /*
  * page_file_add() writes the page to memory, and page_file_end() copies it to
  * the file.  But if the output is standard output, page_file_add() writes the
- * page directly.  If the copy fails, as on a full disk, an old page stays, and
- * a new file is removed.
+ * page directly.  If the copy fails, as on a full disk, an existing file stays
+ * unchanged, and a new file is removed.
  */
 struct page_file {
 	const char *path;

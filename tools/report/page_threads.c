@@ -194,7 +194,7 @@ thread_account(const void *ctx, uint32_t row)
 
 /* ------------------------------------------------------------------- lanes */
 
-/* The accounts of each row of the page's threads and each size class. */
+/* An account for each pair of a row of the page and a size class. */
 struct lanes {
 	/* account at [thread * CLASS_COUNT + size class] */
 	struct account *sums;

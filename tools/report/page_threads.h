@@ -17,7 +17,7 @@
 /* Begins as all zeros. */
 struct page_threads {
 	const struct census *census;
-	uint32_t count; /* number of rows of the page */
+	uint32_t count; /* number of rows for threads on the page */
 	/* The page's row of each thread, by the census's row of the thread. */
 	uint32_t *row_of;
 	/* the census's row of the first thread in each row of the page */

@@ -36,14 +36,14 @@ struct page_tree {
 	struct id_rows frame_ids;
 	/* row of each frame, by the row of the frame's id in frame_ids */
 	struct page_rows frame_of_id;
-	struct page_rows parent, frame; /* by the row of a node */
+	struct page_rows parent, frame; /* of each node, by its row */
 	struct id_rows stack_ids;
 	/* node of each stack, by the row of the stack's id in stack_ids */
 	struct page_rows node_of_id;
 	bool no_memory;
 };
 
-/* Make the empty string and the root. */
+/* Begin a tree with the empty string in row 0, and the root as node 0. */
 void page_tree_begin(struct page_tree *t, const struct hatf_stacks *stacks,
 		     struct site_names *names);
 void page_tree_free(struct page_tree *t);
@@ -67,7 +67,7 @@ uint32_t page_tree_node(struct page_tree *t, uint64_t stack_id);
 /* Return the node of a call stack, or PAGE_NONE if it has none. */
 uint32_t page_tree_find(const struct page_tree *t, uint64_t stack_id);
 
-/* Add a node below another one, and return it. */
+/* Add a node for 'frame' below the node 'parent'.  Return the new node. */
 uint32_t page_tree_leaf(struct page_tree *t, uint32_t parent, uint32_t frame);
 
 /* Append to an array; false if there is no memory. */

@@ -4,7 +4,7 @@
  *
  * An allocator rounds up the size of a block, and glibc adds a header.  The
  * bytes added in this way are the waste of the block.  The census sums up the
- * waste after a call of census_count_waste().
+ * waste only if census_count_waste() was called before the first event.
  */
 #ifndef SHOW_WASTE_H
 #define SHOW_WASTE_H

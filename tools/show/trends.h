@@ -20,9 +20,9 @@
 struct trend {
 	uint64_t nbytes[TREND_COUNT];
 	/*
-	 * The live bytes grow from part 'since' on: they never fell from one
+	 * The live bytes grow: after part 'since', they never fell from one
 	 * part to the next, rose at least three times and in at least half of
-	 * the parts, and rose in one of the last three parts.
+	 * these parts, and rose in one of the last three parts.
 	 */
 	bool grows;
 	unsigned since; /* index of the last part before the first rise */

@@ -99,8 +99,8 @@ matches(const struct block_filter_patterns *patterns, const char *name)
 }
 
 /*
- * Do the patterns match 'path' followed by 'rest', with or without the folders
- * of 'path'?
+ * Does one of the patterns match 'path' followed by 'rest', with or without the
+ * folders of 'path'?
  */
 static bool
 matches_path(const struct block_filter_patterns *patterns, const char *path,

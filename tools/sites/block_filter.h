@@ -30,8 +30,9 @@ struct block_filter_patterns {
 };
 
 /*
- * A block is chosen if it matches at least one pattern of each of 'site',
- * 'module' and 'thread' that has patterns, and no pattern of 'not_site'.
+ * A block is chosen if it matches a pattern of 'site', one of 'module' and one
+ * of 'thread', and no pattern of 'not_site'.  A member without patterns does
+ * not restrict the choice.
  *
  * A site matches by its function (the whole text, the name, or the name without
  * template arguments), by its "file:line" or by its "module+0xoffset".  A

@@ -3,8 +3,8 @@
  * site_options.h - the options by which commands choose and show call stacks
  *
  * A command adds SITE_OPTIONS to its options, and calls site_options_take() for
- * each of them that is on the command line.  Then it asks a 'struct
- * site_choice' about each record.
+ * each of these options that is on the command line.  Then the command asks a
+ * 'struct site_choice' about each record.
  */
 #ifndef SITE_OPTIONS_H
 #define SITE_OPTIONS_H

@@ -21,7 +21,7 @@ struct stack_totals {
 	uint64_t sites;		 /* number of sites of allocations */
 	uint64_t allocations;	 /* reallocs, and allocs outside a realloc */
 	uint64_t without_stack;	 /* allocations without a defined stack */
-	/* maximum and sum of the frames of allocations' stacks */
+	/* number of frames of an allocation's stack: maximum and sum */
 	uint64_t depth_max, depth_sum;
 };
 
@@ -34,7 +34,7 @@ struct stack_counter;
 struct stack_counter *stack_counter_open(void);
 void stack_counter_close(struct stack_counter *counter);
 
-/* If a comment defines a frame or stack, count it. */
+/* If a comment defines a frame or a stack, count the frame or the stack. */
 void stack_counter_note(struct stack_counter *counter, const uint8_t *text,
 			uint32_t nbytes);
 

@@ -331,7 +331,7 @@ stack_view_site_frame(const struct stack_view *v, uint32_t site)
 /*
  * Escape 'text' and append it to 'buf'.  Return how many bytes of 'buf' are now
  * used.  If the text does not fit, cut it, append "..." and return
- * STACK_VIEW_TEXT_NBYTES, after which further calls append nothing.
+ * STACK_VIEW_TEXT_NBYTES.  With this value as 'used', append nothing.
  */
 static size_t
 append(char *buf, size_t used, const char *text)

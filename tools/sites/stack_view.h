@@ -65,7 +65,7 @@ void stack_view_close(struct stack_view *view);
 /*
  * Return the stack without its hidden innermost frames.  If all frames are
  * hidden, return the stack itself.  Return 0 if the stack is not defined, or if
- * there is no memory for what is known about it.
+ * there is no memory.
  */
 uint64_t stack_view_top(struct stack_view *view, uint64_t stack);
 

@@ -37,7 +37,7 @@ struct account {
 	uint64_t in_place;	 /* reallocs that resized a block in place */
 	struct amount allocated; /* a successful realloc counts, too */
 	struct amount freed;	 /* a successful realloc counts, too */
-	/* freed by the thread's next call (see census.h) */
+	/* blocks that the next call of their thread freed (see census.h) */
 	struct amount temporary;
 	/* reallocs that moved a block, and the bytes that they copied */
 	struct amount moved;

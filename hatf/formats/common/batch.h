@@ -6,7 +6,7 @@
  * records that it announces, or stack definitions and the record that refers to
  * them.  The caller of source_ops.read() takes at most 'max' records.  A batch
  * keeps the surplus, the records beyond 'max', and the next batch begins with
- * these.
+ * the surplus.
  *
  * Use: call batch_begin(); while batch_has_room(), read an item and add its
  * records; return batch_end().  A function that gets no memory returns NULL or

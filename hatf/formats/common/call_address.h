@@ -4,10 +4,10 @@
  * back
  *
  * In HATF, the address of a frame is the return address of its call (FORMAT
- * "Stacks"), which may belong to the next line or even the next function.  The
- * formats of heaptrack, DHAT and pprof have the return address minus 1, which
- * lies within the call instruction.  Address 0 is unknown and stays 0.  Any
- * thread may call these functions.
+ * "Stacks").  The instruction at the return address may belong to the next line
+ * or even the next function.  The formats of heaptrack, DHAT and pprof have the
+ * return address minus 1, which lies within the call instruction.  Address 0 is
+ * unknown and stays 0.  Any thread may call these functions.
  */
 #ifndef HATF_CALL_ADDRESS_H
 #define HATF_CALL_ADDRESS_H

@@ -42,8 +42,8 @@ calls_close(struct sink *s)
 }
 
 /*
- * Did the heap of the record take the memory of this block from heap 0?  It did
- * if a block of heap 0 is live at the address of the block.
+ * Did the record's heap take the memory of the record's new block from heap 0?
+ * It did if a block of heap 0 is live at the same address.
  */
 static bool
 is_within(struct calls *calls, const struct hatf_record *rec)

@@ -6,7 +6,7 @@
  * some calls.  Such a log may show that an address was allocated twice, or
  * freed without an allocation.  This module finds the same violations of the
  * live set as the event stage.  It considers only addresses, and takes a
- * fraction of the time.
+ * fraction of the event stage's time.
  *
  * Memory is O(live addresses).  Only one thread may use a 'struct disorder'.
  */

@@ -81,8 +81,8 @@ struct source_ops {
 	 * call read() again after source_stop().
 	 *
 	 * Set the 'offset' of each record, and set to 0 every field that the
-	 * format does not have.  Memory that a record points to stays valid
-	 * until the next call.
+	 * format does not have.  The memory that a record points to must stay
+	 * valid until the next call of read().
 	 */
 	size_t (*read)(struct source *s, struct hatf_record *records,
 		       size_t max);
@@ -103,9 +103,9 @@ enum hatf_status source_stop(struct source *s, enum hatf_status status,
 
 /*
  * Stop because the input has no more bytes.  The last 'left' bytes in the
- * window are not a complete record.  The status is the error of the input if it
- * has one; else HATF_END if 'left' is 0, and HATF_TRUNCATED if not.  Return the
- * status.
+ * window are not a complete record.  If reading the input has failed, the
+ * status is that of the failure.  Otherwise, the status is HATF_END if 'left'
+ * is 0, and HATF_TRUNCATED if 'left' is not 0.  Return the status.
  */
 enum hatf_status source_stop_at_end(struct source *s, size_t left,
 				    const char *field);

@@ -10,9 +10,9 @@
  * comment or a trailer that contradicts the records is an error.
  *
  * Comments of a trace without a header are ignored.  Exception: in HATF, a
- * trailer with its correct position is an error, because it shows that the
- * header was removed or changed.  In other formats than HATF, block comments
- * and numbers of bytes are ignored.  Only one thread may use a 'struct
+ * trailer that correctly states its own position is an error, because it shows
+ * that the header was removed or changed.  In other formats than HATF, block
+ * comments and numbers of bytes are ignored.  Only one thread may use a 'struct
  * framing'.  Zero it before use.
  */
 #ifndef HATF_FRAMING_H
@@ -45,7 +45,7 @@ struct framing {
 	 */
 	uint64_t comment_end, data_end;
 	uint64_t lost_count; /* number of lost events so far */
-	/* Set by the caller: the trace is not in HATF. */
+	/* The caller sets this flag if the trace is not in HATF. */
 	bool foreign;
 };
 

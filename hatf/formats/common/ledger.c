@@ -134,8 +134,9 @@ compare_births(const void *a, const void *b)
 }
 
 /*
- * Sort the blocks, because their order in the block set differs from run to
- * run.
+ * Return the blocks in the order of their birth, because their order in the
+ * block set is random.  The caller frees the array.  Return NULL if memory runs
+ * out.
  */
 static struct death *
 sort_by_birth(const struct block_set *live)

@@ -48,9 +48,9 @@ struct ledger_entry {
 	/*
 	 * 'lives' is set after an alloc or realloc.  'block' is then the new
 	 * block, with the size from the record.  After a realloc of a known
-	 * block, its object and birth are those of 'old'.  Otherwise its object
-	 * is 0, and its birth is this record.  A sink that changes 'block' must
-	 * call ledger_keep().
+	 * block, the object and the birth of 'block' are those of 'old'.
+	 * Otherwise, its object is 0, and its birth is the time and the event
+	 * of this record.  A sink that changes 'block' must call ledger_keep().
 	 */
 	bool lives;
 	struct block block;

@@ -5,7 +5,8 @@
  * Use this for formats that give each block a number, larger than all earlier
  * ones, and later refer to the block by its number.  The values are stored in
  * pages of consecutive numbers, so adding the next number needs no search
- * unless it begins a page, and a lookup is at most one search among the pages.
+ * unless the number begins a page, and a lookup is at most one search among the
+ * pages.
  *
  * Numbers may be added in any order, but a random order is slower.  Memory is
  * O(numbers in use): at worst one page for each number.  Only one thread may
@@ -17,8 +18,9 @@
 #include "hatf/containers/u64_map.h"
 
 /*
- * How many numbers a page has.  Keep this number small, because near the end of
- * a long trace, each page may have only one number in use.
+ * The size of a page: how many consecutive numbers the page covers.  The size
+ * is small, because near the end of a long trace, each page may have only one
+ * number in use.
  */
 #define PAGED_MAP_PAGE_SLOTS 32
 

@@ -22,9 +22,9 @@ struct sampling {
 };
 
 /*
- * Parse the sampling rate and the word size from the lines of a header.  Where
- * the header has no valid value, the rate is 0 and the word size is 8.  'lines'
- * may be NULL.
+ * Parse the sampling rate and the word size from the lines of a header.
+ * Without a valid rate in the header, the rate is 0; without a valid word size,
+ * the word size is 8.  'lines' may be NULL.
  */
 struct sampling sampling_find(const char *lines);
 

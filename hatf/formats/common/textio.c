@@ -543,8 +543,9 @@ needs_escape(const uint8_t *s, size_t length, uint8_t before, bool quoted)
 }
 
 /*
- * Write one character, which follows the byte 'before'; escape it if necessary.
- * Return its length in the input.
+ * Write the character at 's', which follows the byte 'before'.  If the
+ * character needs an escape, write only its first byte, as \xHH.  Return how
+ * many bytes of the input have been written.
  */
 static size_t
 escape_one(uint8_t **out, const uint8_t *s, size_t nbytes, uint8_t before,

@@ -185,9 +185,9 @@ put_line(struct sink *s, const struct call *call)
 }
 
 /*
- * Write a call.  At a block that the trace did not allocate, memory_replay
- * would abort.  So write a realloc of such a block as a realloc of NULL, and
- * omit a free of such a block.
+ * Write a call.  memory_replay aborts at a free or realloc of a block that the
+ * trace did not allocate.  So omit such a free, and write such a realloc as a
+ * realloc of NULL.
  */
 static void
 put_call(struct sink *s, const struct call *recorded)

@@ -255,7 +255,7 @@ close_source(struct source *s)
 
 /* ---------------------------------------------------------------- writing */
 
-/* The longest lines of one call, in bytes. */
+/* Upper bound of the length of the lines of one call, in bytes. */
 #define LINES_NBYTES 100
 
 static uint8_t *
@@ -279,8 +279,8 @@ put_call(struct sink *s, const struct call *call)
 	if (call->kind == LEDGER_FAILED)
 		loss_count(s, SINK_LOSS_FAILED);
 	/*
-	 * A block that no record allocated has no number.  If tags are numbers,
-	 * omit the free of such a block.
+	 * A block that no record allocated has no number.  If the sink writes
+	 * these numbers as tags, omit the free of such a block.
 	 */
 	if (frees && !(s->options.sequence_tags && call->old_number == 0)) {
 		p = textio_put_bytes(p, "Free ", 5);

@@ -3,8 +3,8 @@
  * mptrace.h - the text form of HATF that mpatrol's mptrace writes: what source
  * and sink share
  *
- * FORMATS "mptrace".  Text in Meta-TF 1.2.  Each tag is the tag of HATF 1.0
- * plus 1:
+ * The form is text in Meta-TF 1.2 (FORMATS "mptrace").  Each tag is the tag of
+ * HATF 1.0 plus 1:
  *
  *	## Tracename: app.hatf
  *	...

@@ -121,8 +121,8 @@ mtrace_find_offset(struct textio_cell symbol)
 }
 
 /*
- * Remove "(symbol+offset)" from the end and store the symbol.  The offset is
- * not needed, because the address includes it.  A symbol may contain
+ * Remove "(symbol+offset)" from the end of '*where' and store the symbol.  The
+ * offset is not needed, because the address includes it.  A symbol may contain
  * parentheses; the name of an object must not contain ":(".
  */
 static void
@@ -144,8 +144,8 @@ take_symbol(struct textio_cell *where, struct hatf_frame *frame)
 }
 
 /*
- * Remove "[0x123f]" from the end and store the address.  Return false if the
- * cell does not end in an address.
+ * Remove an address, such as "[0x123f]", from the end of '*where' and store the
+ * address.  Return false if '*where' does not end in an address.
  */
 static bool
 take_address(struct textio_cell *where, struct hatf_frame *frame)

@@ -2,9 +2,9 @@
 /*
  * mtrc.h - mpatrol's tracing files: what source and sink share
  *
- * FORMATS "mtrc".  A file has a header, records that begin with a letter, and a
- * trailer.  Only the header depends on the machine that wrote the file, by its
- * word size and byte order.
+ * A file has a header, records that begin with a letter, and a trailer (FORMATS
+ * "mtrc").  Only the header depends on the word size and the byte order of the
+ * machine that wrote the file.
  */
 #ifndef HATF_MTRC_H
 #define HATF_MTRC_H

@@ -53,7 +53,8 @@ struct name {
 };
 
 /*
- * The place of a call.  It contains the serial numbers of its names; 0: none.
+ * The place of a call.  'names' contains the serial numbers of the names of the
+ * function and of the file; 0: none.
  */
 struct site {
 	uint32_t names[KIND_COUNT], line;
@@ -363,9 +364,9 @@ take_alloc(struct mtrc *m, struct cursor *c, uint64_t offset)
 
 /*
  * Return the address of the block with an index.  'address' is what
- * paged_map_find() returned for the index: NULL if no live block has it.  Like
- * mptrace, accept such an index.  Return an address that no other block has, so
- * that the event stage reports a violation.
+ * paged_map_find() returned for the index.  If 'address' is NULL, no live block
+ * has the index.  Like mptrace, accept this index: return an address that no
+ * other block has, so that the event stage reports a violation.
  */
 static uint64_t
 address_of(uint64_t index, const uint64_t *address)

@@ -116,8 +116,8 @@ add_piece(struct source *s, const struct module *piece)
 }
 
 /*
- * Find the frame of a call at an address.  If there is none, add a frame with
- * the object that is now mapped at this address.
+ * Find the frame of a call at an address.  If no frame has this address yet,
+ * add a frame with the object that is now mapped at the address.
  */
 static bool
 find_frame(struct source *s, uint64_t address, uint64_t *id_ret)

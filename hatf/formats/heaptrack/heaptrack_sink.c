@@ -350,8 +350,9 @@ put_named_step(struct sink *s, const char *name, uint64_t parent,
 	uint32_t ip;
 
 	/*
-	 * Make the length of the key odd, so that no array of frame ids, whose
-	 * length is even, equals the key.
+	 * If the length of the name is even, add the NUL of the name to the
+	 * key.  The length of the key is then odd in any case, so no array of
+	 * frame ids, whose length is even, equals the key.
 	 */
 	status = string_table_put(&h->ips, name, strlen(name) | 1, &ip);
 	if (status != HATF_OK)
@@ -366,9 +367,10 @@ put_named_step(struct sink *s, const char *name, uint64_t parent,
 }
 
 /*
- * Store the number of the stack that stands for a missing stack.  Its outer
- * frame names the thread, its inner frame the size class.  If 'size_class' is
- * SIZE_CLASS_COUNT, the stack has only the frame of the thread.
+ * For a call without a stack, store the number of a stack that stands in for
+ * the missing one.  The outer frame of this stack names the thread, and the
+ * inner frame names the size class.  If 'size_class' is SIZE_CLASS_COUNT, the
+ * stack has only the frame of the thread.
  */
 static bool
 put_stand_in(struct sink *s, uint64_t thread, unsigned size_class,
@@ -655,7 +657,10 @@ open_sink(struct sink *s)
 	return HATF_OK;
 }
 
-/* End the file as heaptrack does; omit the end if the trace is incomplete. */
+/*
+ * Write the two lines '#' with which heaptrack ends a file.  Omit these lines
+ * if the trace is incomplete.
+ */
 static enum hatf_status
 finish_sink(struct sink *s)
 {

@@ -14,7 +14,7 @@
  * the block's kind (size and stack):
  *
  * 	i 7fed81f52b9f 1 2 3 1a	in object 1, function 2, file 3, line 26
- * 	t 1 0				stack: its 'i', parent stack
+ * 	t 1 0				stack: number of its 'i', parent stack
  * 	a 18 4				kind 0: size, stack
  * 	+ 0
  * 	- 0
@@ -23,9 +23,9 @@
  * frees.  The source assumes that '-' frees the newest.  The count of temporary
  * allocations (freed before anything else is allocated) is then the same as in
  * heaptrack.  The lifetimes are plausible, since most short-lived blocks are
- * freed in this order.  The address of a block is made of its kind and the
- * number of live blocks of that kind.  So the source needs only one counter per
- * kind, and a file always gives the same addresses.
+ * freed in this order.  When a block is allocated, its address is made of its
+ * kind and of the number of live blocks of that kind.  So the source needs only
+ * one counter per kind, and a file always gives the same addresses.
  */
 #include "hatf/formats/common/call_address.h"
 #include "hatf/formats/common/textio.h"
@@ -290,7 +290,7 @@ on_system(struct source *s, struct heaptrack_fields f)
 	return NULL;
 }
 
-/* Append the time to the text of a note, and add it as a comment. */
+/* Append the time to the text of a note, and add the text as a comment. */
 static void
 add_note(struct source *s, struct text *t)
 {

@@ -3,7 +3,7 @@
  * memtrace.h - constants of OCaml's Memtrace traces (FORMATS "memtrace")
  *
  * A trace is a sequence of packets, each with a header and the events of one
- * domain.  All numbers are little-endian.
+ * domain (an OCaml thread of execution).  All numbers are little-endian.
  */
 #ifndef HATF_MEMTRACE_H
 #define HATF_MEMTRACE_H

@@ -274,8 +274,8 @@ put_location(struct memtrace_packets *w, uint64_t code, const uint64_t *frames,
 
 /*
  * Find the location code for the frames of a call site.  If the code is new,
- * write its location.  If the code that follows from 'address' already stands
- * for other frames, make another code.  Return false if memory runs out.
+ * write its location.  If the code made from 'address' already stands for other
+ * frames, make another code.  Return false if memory runs out.
  */
 static bool
 put_code(struct memtrace_packets *w, uint64_t address, const uint64_t *frames,

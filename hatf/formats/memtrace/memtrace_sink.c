@@ -27,8 +27,8 @@
 
 /*
  * The highest object id that the sink takes from an address, and the highest
- * time since the start of the trace.  Both fit OCaml's signed integers of 63
- * bits.
+ * time since the start of the trace, in microseconds.  Both fit OCaml's signed
+ * integers of 63 bits.
  */
 #define ID_MAX	 (((uint64_t)1 << 61) - 1)
 #define TIME_MAX (((uint64_t)1 << 62) - 1)

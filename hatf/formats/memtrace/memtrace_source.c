@@ -37,7 +37,10 @@ struct packet {
 	 * decoder.  If 'bucket' is CACHE_NOWHERE, there is no sample.
 	 */
 	uint64_t bucket, after, code;
-	/* ids of the first and the next object that the packet allocates */
+	/*
+	 * ids of the first object that the packet allocates, and of the next
+	 * one that is to be decoded
+	 */
 	uint64_t first_id, next_id;
 	/* the id after the last object that the packet allocates */
 	uint64_t last_id;
@@ -56,7 +59,7 @@ struct memtrace {
 	uint64_t time;
 	/*
 	 * Domains reserve object ids in chunks; the trace does not say how
-	 * large the chunks are.  Each chunk begins at a multiple of the size,
+	 * large the chunks are.  Each chunk begins at a multiple of its size,
 	 * and no packet has ids of two chunks.
 	 */
 	/* the size of a chunk divides this number; 0: unknown */
@@ -155,10 +158,10 @@ common_divisor(uint64_t a, uint64_t b)
 }
 
 /*
- * May the object ids of the packet follow those of its domain's last packet?
- * They may follow directly.  From version 3 on, they may also begin another
- * chunk, if the last chunk is used up.  The check detects packets that are
- * repeated, reordered or missing.
+ * Judged by its object ids, may this packet come after the last packet of its
+ * domain?  The ids may continue directly.  From version 3 on, they may also
+ * begin another chunk, if the last chunk is used up.  The check detects packets
+ * that are repeated, reordered or missing.
  */
 static bool
 is_next(struct memtrace *m)

@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Widths of the fields of a place in the source, 48 bits in all. */
+/*
+ * Widths of the fields of a place in the program's source code, 48 bits in all.
+ */
 #define LINE_BITS	20
 #define COLUMN_BITS	8
 #define END_COLUMN_BITS 10
@@ -161,7 +163,7 @@ use_name(struct memtrace_names *t, uint32_t idx)
 /*
  * Move the functions of the file at 'idx' to the front.  A new file inherits
  * the functions of the file that it displaces.  Traces of version 1 rely on
- * this; for traces of later versions it makes no difference.
+ * this inheritance.  For traces of later versions, it makes no difference.
  */
 static void
 use_file(struct memtrace_domain *d, uint32_t idx)
@@ -191,8 +193,9 @@ take_file(struct memtrace_stacks *m, struct memtrace_domain *d,
 		return status;
 	push_name(&d->files, name);
 	/*
-	 * A new last entry has no functions; the entry of a displaced file
-	 * still has the functions of that file.
+	 * The last entry of d->functions becomes the entry of the new file.  If
+	 * the table of files was full, this entry still has the functions of
+	 * the displaced file.  Otherwise, it has no functions.
 	 */
 	use_file(d, d->files.count - 1);
 	return HATF_OK;

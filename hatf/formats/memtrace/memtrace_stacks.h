@@ -34,8 +34,9 @@ struct memtrace_cursor {
 };
 
 /*
- * A move-to-front table of names, the last used one first.  A name is the
- * number of a string in the table 'names' of 'struct memtrace_stacks'.
+ * A move-to-front table of names: the most recently used name is the first.  A
+ * name is stored as the number of a string in the table 'names' of 'struct
+ * memtrace_stacks'.
  */
 struct memtrace_names {
 	uint32_t count;
@@ -121,9 +122,9 @@ enum hatf_status memtrace_take_location(struct memtrace_stacks *m,
 					struct memtrace_cursor *c);
 
 /*
- * Does the domain's cache have 'code' in this bucket, and predict bucket
- * 'after'?  Packets have such a sample of the cache, which reveals a lost
- * packet.
+ * Does the domain's cache have 'code' in this bucket, and predict that bucket
+ * 'after' comes next?  Packets contain such a sample of the writer's cache, so
+ * that a reader notices a lost packet.
  */
 bool memtrace_cache_matches(const struct memtrace_domain *d, uint64_t bucket,
 			    uint64_t after, uint64_t code);

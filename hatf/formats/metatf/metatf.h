@@ -14,7 +14,7 @@
 #include "hatf/formats/common/format.h"
 #include "hatf/metatf/schema.h"
 
-/* The meaning of a field of a record in HATF. */
+/* What a field of a schema's record means in HATF. */
 enum metatf_role {
 	METATF_OTHER,
 	METATF_SIZE,
@@ -27,13 +27,16 @@ enum metatf_role {
 	METATF_NBYTES, /* number of bytes of the attributes */
 };
 
-/* The record is not a HATF record. */
+/* Tag of a schema's record that corresponds to no HATF record. */
 #define METATF_NO_TAG 0xff
 
-/* The record is an event that the program itself reported: see event_text.h. */
+/*
+ * Tag of a schema's record of events that the traced program itself reported
+ * (event_text.h).
+ */
 #define METATF_EVENT 0xfd
 
-/* The record is a realloc whose kind is not stated. */
+/* Tag of a schema's record of reallocs that does not state their kind. */
 #define METATF_ANY_REALLOC 0xfe
 
 /*
@@ -54,7 +57,7 @@ uint32_t metatf_single_count(const struct schema_record *r);
 /* Find the HATF record that a record of a schema corresponds to. */
 struct metatf_map metatf_map_record(const struct schema_record *r);
 
-/* A DTD of hatf/metatf/dtd. */
+/* A DTD from the folder hatf/metatf/dtd. */
 struct metatf_dtd {
 	const char *name; /* name of the file */
 	const char *text;

@@ -13,14 +13,16 @@
 #define PACKED_NBYTES  (BATCH_NBYTES + BATCH_NBYTES / 512 + 64)
 
 /*
- * Length in bytes of the two metadata records that change the form.  The change
- * must save more bytes than this.
+ * Total length in bytes of the two metadata records that change a form: one for
+ * the interpretation, one for the width.  A change of form must save more bytes
+ * than this.
  */
 #define CHANGE_NBYTES 24
 
 /*
- * A base is a multiple of 2^BASE_BITS plus half the range of the stored
- * numbers, so that a column uses few different bases.
+ * A base is the sum of a multiple of 2^BASE_BITS and half the number of values
+ * that a field of the form's width can have.  Because the multiple is coarse, a
+ * column uses few different bases.
  */
 #define BASE_BITS 24
 
@@ -28,7 +30,7 @@
 struct form {
 	enum dtd_interpretation interpretation;
 	unsigned width;
-	uint64_t argument; /* base, or initial value */
+	uint64_t argument; /* base of 'baseOffset', initial value of 'delta' */
 };
 
 struct metatf_column {
@@ -85,7 +87,7 @@ find_figures(struct metatf_column *c, const uint64_t *numbers, size_t count)
 	}
 }
 
-/* Do signed numbers of 'width' bytes include 'n'? */
+/* Does 'n' fit into a signed number of 'width' bytes? */
 static bool
 fits(int64_t n, unsigned width)
 {
@@ -150,8 +152,8 @@ cost(struct metatf_column *c, const struct form *f, const uint64_t *numbers,
 }
 
 /*
- * Make the forms that may be best, each in its smallest width.  Return how
- * many.
+ * Make the forms that may be best: for each interpretation, the form with the
+ * smallest width that can store the batch.  Return the number of forms.
  */
 static unsigned
 make_forms(const struct metatf_column *c, struct form forms[3])

@@ -2,7 +2,8 @@
 /*
  * metatf_column.h - choose how the numbers of a section are stored
  *
- * The numbers that records take from a section (sectionStride) come in batches.
+ * A field with the interpretation 'sectionStride' takes its numbers from
+ * another section.  A column gets the numbers of one such section in batches.
  * For each batch, the column finds the form in which the numbers take the
  * fewest bytes, after compression if the trace is compressed.  A form is an
  * interpretation ('none', 'baseOffset' or 'delta') and a width of 1, 2, 4 or 8
@@ -24,9 +25,9 @@
 struct metatf_column;
 
 /*
- * Begin to place the numbers of 'section', which has one record, with a tag and
- * a number.  The writer must outlive the column.  Return NULL if there is no
- * memory.
+ * Begin to choose forms for the numbers of 'section', which must have exactly
+ * one record of its own, with a tag and a number.  The writer must outlive the
+ * column.  Return NULL if there is no memory.
  */
 struct metatf_column *metatf_column_open(struct mtf_writer *w,
 					 const struct schema_section *section,

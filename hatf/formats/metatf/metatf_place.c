@@ -55,17 +55,18 @@ struct metatf_place {
 	struct field_figures *figures; /* one for each field of the section */
 	const struct schema *schema;
 	/*
-	 * One for each section of the schema.  NULL: the section has no
-	 * numbers, metadata cannot change the form of its numbers, or its tag
-	 * takes more than one byte.
+	 * A column for each section of the schema.  It is NULL if no field
+	 * takes numbers from the section, if the section has no tags (metadata
+	 * cannot then change the form of its numbers), or if the tag of its
+	 * record takes more than one byte.
 	 */
 	struct metatf_column **columns;
 	uint64_t numbers[COLUMN_MOST];
 };
 
 /*
- * Open a column for each section of numbers whose form metadata can change, and
- * whose tag takes one byte.
+ * Open a column for each section that needs one, see 'columns' of struct
+ * metatf_place.
  */
 static bool
 open_columns(struct metatf_place *p, bool is_compressed)
@@ -242,9 +243,9 @@ best_form(const struct field_figures *g)
 }
 
 /*
- * Return the bytes that the batch takes in the present form of the field;
- * UINT64_MAX if the present form cannot store the batch, or is not a form that
- * best_form() returns.
+ * Return how many bytes the field's values in the batch take in the present
+ * form of the field.  Return UINT64_MAX if the present form cannot store these
+ * values, or is not a form that best_form() returns.
  */
 static uint64_t
 present_cost(const struct field_state *f, const struct field_figures *g)
@@ -301,7 +302,10 @@ place_field(struct metatf_place *p, const struct schema_record *r,
 	       mtf_writer_set(p->writer, p->section, r, field, 0, width);
 }
 
-/* Place the numbers that the records of the batch take from a section. */
+/*
+ * Choose the form of the numbers that the records of the batch take from
+ * section 'idx'.
+ */
 static bool
 place_column(struct metatf_place *p, uint32_t idx)
 {

@@ -7,7 +7,8 @@
  * If all values are equal, this is the interpretation 'default'; otherwise it
  * is 'none' or 'delta', with 1, 2, 4 or 8 bytes.  The placer changes the form
  * of a field if the change saves more bytes than one metadata record takes.
- * metatf_column.h places the numbers that fields take from another section.
+ * For numbers that fields take from another section, metatf_column.h chooses
+ * the form.
  *
  * Memory is one batch.  Only one thread at a time may use a placer.
  */
@@ -40,10 +41,10 @@ struct metatf_place *metatf_place_open(struct mtf_writer *w,
 void metatf_place_close(struct metatf_place *p);
 
 /*
- * Take a record, and copy its bytes, at most 1 MiB.  The first 'single_count'
- * values belong to fields that precede all repeated fields; the placer places
- * only these fields.  Return false if there is no memory or the writer has
- * failed.
+ * Take a record, and copy the bytes to which its values point, which must be at
+ * most 1 MiB.  The first 'single_count' values belong to fields that precede
+ * all repeated fields; the placer chooses forms for these fields only.  Return
+ * false if there is no memory or the writer has failed.
  */
 bool metatf_place_put(struct metatf_place *p,
 		      const struct schema_record *record,

@@ -30,7 +30,7 @@ struct metatf_sink {
 	const struct schema_record *records[HATF_COMMENT + 1];
 	struct metatf_map maps[HATF_COMMENT + 1];
 	struct event_dtds *dtds;
-	/* An event of the program. */
+	/* The event of the traced program that write_event() handles. */
 	struct event_head head;
 	struct event_values event;
 	char comment[UINT16_MAX];
@@ -170,9 +170,10 @@ value_of(const struct hatf_record *rec, unsigned role)
 /* ------------------------------------------------------------------- events */
 
 /*
- * Continue with 'text' as the DTD, which has more records than the present one.
- * If 'text' is not a valid DTD, keep the present one; the events then stay
- * comments.  Return false if the writer has failed or there is no memory.
+ * Replace the present DTD by 'text', which must be the present DTD with more
+ * records.  If 'text' is not a valid DTD, keep the present DTD; events that
+ * need the additional records then stay comments.  Return false if the writer
+ * has failed or there is no memory.
  */
 static bool
 extend(struct metatf_sink *m, const char *text)

@@ -2,8 +2,9 @@
 /*
  * metatf_source.c - read records from a Meta-TF trace that contains its DTD
  *
- * The Meta-TF reader reads all sections of such a trace at the same time, so
- * the source first copies the whole input into a temporary file.
+ * The Meta-TF reader reads all sections of such a trace at the same time, which
+ * a pipe or a compressed input does not allow.  The source therefore first
+ * copies the whole input into a temporary file.
  */
 #include "hatf/formats/metatf/metatf.h"
 
@@ -66,7 +67,9 @@ metatf_split_recognize(const uint8_t *bytes, size_t nbytes)
 
 /* ------------------------------------------------------------------ opening */
 
-/* Copy the input to a file.  Return false after source_stop(). */
+/*
+ * Copy the input to a file.  On failure, call source_stop() and return false.
+ */
 static bool
 copy_input(struct source *s, FILE *file)
 {
@@ -230,8 +233,9 @@ close_source(struct source *s)
 /* ------------------------------------------------------------------ records */
 
 /*
- * Copy the bytes of a record.  Return false after source_stop(), or if memory
- * runs out.
+ * Copy the bytes of 'v' to the batch, as the attributes of 'rec'.  Return false
+ * if memory runs out.  If there are too many bytes, call source_stop() and
+ * return false.
  */
 static bool
 take_bytes(struct source *s, struct batch *b, struct hatf_record *rec,
@@ -303,8 +307,8 @@ tell_realloc(struct hatf_record *rec)
 }
 
 /*
- * The program itself reported this event, by hatftrace_event().  Add it as a
- * comment, as in HATF.
+ * Add a comment record for an event that the traced program itself reported
+ * with hatftrace_event().  (HATF stores such events as comments.)
  */
 static bool
 take_event(struct source *s, const struct mtf_record *r)
@@ -329,7 +333,8 @@ take_event(struct source *s, const struct mtf_record *r)
 
 /*
  * If a record of the trace corresponds to a HATF record, add the HATF record.
- * Return false after source_stop(), or if memory runs out.
+ * Return false if memory runs out.  On any other failure, call source_stop()
+ * and return false.
  */
 static bool
 take_record(struct source *s, const struct mtf_record *r)

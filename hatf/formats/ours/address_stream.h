@@ -27,8 +27,8 @@ enum address_stream_form {
 };
 
 /*
- * Bit of the form: a table entry is an offset of 4 bytes from the base, not an
- * address of 8 bytes.
+ * If this bit of the form is set, a table entry is an offset of 4 bytes from
+ * the base.  If not, a table entry is an address of 8 bytes.
  */
 #define ADDRESS_STREAM_NARROW 4u
 
@@ -82,11 +82,14 @@ void address_stream_fini(struct address_stream *a);
 /* The addresses of one group, which are collected and then written. */
 struct address_stream_writer {
 	size_t count;
-	uint64_t base;	  /* the base that was last chosen, for any group */
+	uint64_t base;	  /* the base chosen for the last group; 0: none yet */
 	uint64_t *values; /* room for ADDRESS_STREAM_MAX addresses */
 	uint32_t *numbers;
 	uint64_t *table;
-	/* hash table: the number of an address plus 1; 0: the slot is free */
+	/*
+	 * hash table of addresses; a slot has the number of an address plus 1,
+	 * or 0 if the slot is free
+	 */
 	uint32_t *slots;
 	uint8_t *stored; /* memory for the piece */
 };

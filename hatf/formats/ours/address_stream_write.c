@@ -26,8 +26,8 @@ _Static_assert(PIECE_NBYTES <= GROUP_PIECE_MAX,
 
 /*
  * Maximum count of numbers in the sample.  A longer sample would not help,
- * because deflate finds repetition only within 32 KiB, and numbers of 2 bytes
- * fill 32 KiB with this count.
+ * because deflate finds repetition only within 32 KiB, and this many numbers of
+ * 2 bytes fill 32 KiB.
  */
 #define SAMPLE 16384
 

@@ -3,11 +3,11 @@
  * binary_source.c - read records from Simple Binary
  *
  * The source decodes the rows in place in the window.  The fast path,
- * take_rows(), decodes allocs, frees and reallocs without attributes.  The
- * compiler makes three copies of this function: one for each of the two widths
- * in sections that have only the paper's four columns, and one for all other
- * sections.  take_rows() stops before a row of any other kind, valid or not,
- * and take_row() then decodes this row.
+ * take_rows(), decodes allocs, frees and reallocs without attributes.
+ * take_rows() stops before any other row, valid or not, and take_row() then
+ * decodes that row.  The compiler makes three copies of take_rows(): for
+ * sections without optional columns, one for each of the two widths; for
+ * sections with optional columns, one for both widths.
  */
 #include "hatf/formats/ours/binary.h"
 
@@ -33,8 +33,8 @@ get(const uint8_t *p, unsigned width)
 
 /*
  * Decode up to 'n' rows at 'p' and return how many were decoded.  'width' and
- * 'columns' are those of the section; where speed matters, they are
- * compile-time constants.
+ * 'columns' are those of the section.  For a section without optional columns,
+ * the caller passes both as compile-time constants, for speed.
  */
 static inline __attribute__((always_inline)) size_t
 take_rows(const struct binary *b, const uint8_t *p, uint64_t offset,
@@ -241,10 +241,10 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 			want = BINARY_HEADER_NBYTES;
 		} else if (b->rows == 0) {
 			/*
-			 * First return the records that point into the window.
-			 * If the next section is the last one, begin_section()
-			 * reads on to the end of the file, which moves the
-			 * window.
+			 * First return the records, because they point into the
+			 * window.  If the next section is the last one,
+			 * begin_section() calls input_window_fill(), which
+			 * would move the window.
 			 */
 			if (n > 0)
 				break;

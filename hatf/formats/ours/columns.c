@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * A base is a multiple of this number, so that the base suits most later
- * addresses, too.
+ * A base is rounded down to a multiple of this number.  Most later addresses
+ * are then above the base, so that the base suits these addresses, too.
  */
 #define BASE_ALIGNMENT (UINT64_C(1) << 28)
 

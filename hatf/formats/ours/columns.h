@@ -29,7 +29,9 @@ enum column {
 };
 #define COLUMN_COUNT 7
 
-/* The first columns, which Simple Binary and Split Stream always have. */
+/*
+ * Simple Binary and Split Stream always have the first COLUMN_ALWAYS columns.
+ */
 #define COLUMN_ALWAYS 3
 
 /* Offset of a column's value in 'struct hatf_record'; not for COLUMN_LENGTH. */
@@ -106,7 +108,8 @@ columns_are_full(const struct columns *c)
 void columns_choose_base(struct columns *c);
 
 /*
- * Return the bytes that each value of a column needs: 4, 8, or 0 if all are 0.
+ * Return how many bytes each value of a column needs: 4, 8, or 0 if all values
+ * are 0.
  */
 unsigned columns_width(const struct columns *c, enum column column);
 

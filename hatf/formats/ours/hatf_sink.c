@@ -5,9 +5,9 @@
  * The current trace block is in a buffer.  When the buffer has BLOCK_NBYTES,
  * the sink ends the trace block and writes it, in a compressed trace as one
  * gzip member.  A bare trace has no header, no block comments and no trailer.
- * With the encoder's default planner, the sink does not repeat the metadata of
- * a bare trace after a write, so each write is just the next part of the
- * stream.
+ * The encoder's planner (place.h) chooses the metadata.  With the default
+ * planner, the sink does not repeat the metadata of a bare trace after a write,
+ * so each write is just the next part of the stream.
  *
  * Any other planner considers a whole trace block at once.  It decides where
  * trace blocks end, and each trace block has all of its metadata, also in a
@@ -198,8 +198,8 @@ allocate(struct sink *s)
 	const struct place_planner *const planner = h->planner;
 
 	/*
-	 * The buffer has room for BLOCK_NBYTES, for the records that the
-	 * encoder may still append after this length, for a block comment or
+	 * The buffer must have room for BLOCK_NBYTES, for the records that the
+	 * encoder may append to a buffer of that length, for a block comment or
 	 * trailer, and for the column of stacks.
 	 */
 	h->buf_nbytes = BLOCK_NBYTES + encoder_room_nbytes(planner) +

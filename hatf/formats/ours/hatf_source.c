@@ -20,9 +20,10 @@
 struct hatf_in {
 	struct decoder decoder;
 	/*
-	 * Checksum of the bytes up to 'summed' in the window, from the end of
-	 * the last sum comment or from the start of the trace block.  Only
-	 * maintained if 'has_sums' is set.
+	 * Checksum of the bytes from the start of the trace block or from the
+	 * end of the last comment with a checksum, whichever is later, to
+	 * 'summed', a position in the window.  Only maintained if 'has_sums' is
+	 * set.
 	 */
 	uint32_t sum;
 	const uint8_t *summed;
@@ -52,9 +53,10 @@ _Static_assert(INPUT_WINDOW_NBYTES > DECODER_RECORD_MAX_NBYTES,
 #define COMMENT_HEAD_NBYTES (1 + 2)
 
 /*
- * Binary files with small numbers among zeros pass more than PROBE_COUNT
- * records.  If one of the first PROBE_MAX records is invalid, treat the file as
- * a damaged trace only if the records before the invalid one make sense.
+ * In a binary file with small numbers among zeros, more than PROBE_COUNT valid
+ * records may come before the first invalid one.  If one of the first PROBE_MAX
+ * records is invalid, treat the file as a damaged trace only if the records
+ * before the invalid one make sense.
  */
 #define PROBE_MAX 64
 
@@ -164,9 +166,10 @@ note_column(struct source *s, const struct hatf_record *comment)
 /*
  * Reserve memory for copies of the attributes of 'max' records, each with a
  * stack appended.  Without the stacks, these attributes are in the window, so
- * they take at most INPUT_WINDOW_NBYTES.  Return false if there is no memory,
- * or if the present memory is too small but records that were already read use
- * it; the caller then stops reading.
+ * they take at most INPUT_WINDOW_NBYTES.  Return false if there is no memory.
+ * Also return false if the present memory is too small, but contains attributes
+ * of records that the present call of read_records() has already read; the call
+ * must then return these records.
  */
 static bool
 reserve_items(struct source *s, size_t max)
@@ -211,7 +214,8 @@ add_stacks(struct hatf_in *in, struct hatf_record *records, size_t n)
 
 /*
  * Check the checksum of a comment, pass the comment to s->framing, and begin or
- * end a column of stacks.  Return false if reading ends with this comment.
+ * end a column of stacks.  If one of these steps fails, stop reading with an
+ * error at this comment, and return false.
  */
 static bool
 note_comment(struct source *s, const struct hatf_record *comment)

@@ -139,7 +139,10 @@ take_column(struct split *p, enum column column, struct hatf_record *rec,
 			 : cut(p, HATF_BAD_FIELD, column_name(column), good);
 }
 
-/* Set the attributes of records and the texts of comment records. */
+/*
+ * Set the attributes of records and the texts of comment records.  Return the
+ * index of the first invalid record; 'n' if there is none.
+ */
 static size_t
 take_bytes(struct split *p, struct hatf_record *rec, size_t n)
 {

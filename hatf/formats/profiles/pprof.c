@@ -243,8 +243,9 @@ is_inlined(const struct hatf_frame *inner, const struct hatf_frame *caller)
 }
 
 /*
- * Return how many of the first 'count' entries of a stack are one location.
- * Stop at an entry that repeats, since it is a recursive call.
+ * A stack has 'count' entries, innermost first.  Return how many entries at its
+ * start form one location.  Stop before an entry that this location has
+ * already, since that entry is a recursive call.
  */
 static size_t
 location_length(const struct pprof *p, const uint64_t *indices, size_t count)

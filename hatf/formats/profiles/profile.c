@@ -180,8 +180,9 @@ find_site(struct profile *p, const struct hatf_record *rec)
 /* ------------------------------------------------------------------- shares */
 
 /*
- * The site for which a block counts, and the amounts.  The table 'shares'
- * compares the bytes of its entries, so this struct must have no padding.
+ * The site to which a block belongs, and what the block adds to the sums of the
+ * site.  The table 'shares' compares the bytes of its entries, so this struct
+ * must have no padding.
  */
 struct share {
 	uint64_t site; /* index of the site in 'sites' */
@@ -205,7 +206,7 @@ share_of(const struct profile *p, const struct block *block)
 }
 
 /*
- * Let a block count for the site at index 'site'.  Return false if memory runs
+ * Let a block belong to the site at index 'site'.  Return false if memory runs
  * out.
  */
 static bool
@@ -230,7 +231,7 @@ give_share(struct profile *p, uint64_t site, const struct hatf_record *rec,
 /* ------------------------------------------------------------------- counts */
 
 /*
- * If there was a peak since the last change of the site, save the site's
+ * If there was a global peak since the last change of the site, save the site's
  * counts, because they are still what they were at the peak.  Call this before
  * the counts change.
  */
@@ -338,9 +339,9 @@ begin_block(struct profile *p, const struct hatf_record *rec,
 
 /*
  * Count a call.  If reallocs keep the site, a realloc does not end the block's
- * life.  After such a realloc, subtract the lifetime up to the realloc, which
- * shrink() has added: the later end of the block's life adds the whole
- * lifetime.
+ * life, but shrink() and grow() add the time from the block's birth to the
+ * realloc to the lifetimes.  Subtract this time again, because the later end of
+ * the block's life adds the whole lifetime.
  */
 static bool
 count_entry(struct profile *p, const struct hatf_record *rec,

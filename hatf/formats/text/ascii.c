@@ -8,11 +8,11 @@
  * 	1 0x55d0c0 0 0 18
  * 	10 a comment
  *
- * A line begins with the tag, and the columns that belong to this tag: none,
- * some or all of size, old address and address.  The first line of the file
- * names the columns that follow them.  Without this first line, no columns
- * follow.  The first line is itself a comment (tag 10), so a script that looks
- * at tags needs no special case.
+ * A line begins with the tag and the columns that belong to this tag: none,
+ * some or all of size, old address and address.  Additional columns come after
+ * these; the first line of the file names the additional columns.  Without such
+ * a first line, there are no additional columns.  The first line is itself a
+ * comment (tag 10), so a script that looks at tags needs no special case.
  */
 #include "hatf/formats/common/textio.h"
 
@@ -126,7 +126,7 @@ parse_comment(struct textio_cell line, struct hatf_record *rec)
 	return NULL;
 }
 
-/* Parse the columns that the first line names. */
+/* Parse the additional columns, which the first line names. */
 static const char *
 parse_further(const struct ascii *a, struct textio_cell rest,
 	      struct hatf_record *rec)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * xml.h - the elements of HATF as XML, for its source and sink (FORMATS "xml")
- */
+/* xml.h - the elements of HATF in XML, for source and sink (FORMATS "xml") */
 #ifndef HATF_XML_H
 #define HATF_XML_H
 

@@ -272,7 +272,11 @@ take_tag(struct xml_plain *p)
 	return xml_plain_tag(name, (size_t)(p->next - name));
 }
 
-/* Read the name of a field; it must be one of those in 'open'. */
+/*
+ * Read the name of a field.  'open' has a bit '1 << field' for each field that
+ * the record may still have.  Return XML_FIELD_COUNT if the name is not that of
+ * such a field.
+ */
 static inline enum xml_field
 take_field_name(struct xml_plain *p, unsigned open)
 {

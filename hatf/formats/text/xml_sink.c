@@ -145,8 +145,8 @@ plain_nbytes(const uint8_t *s, size_t nbytes)
 }
 
 /*
- * Put the text of a comment.  As in csv, write as \xHH the backslash, bytes
- * that XML cannot contain, and characters that control a terminal.
+ * Put the text of a comment.  Write backslashes, bytes that XML cannot contain,
+ * and characters that control a terminal as \xHH, as csv does.
  */
 static void
 put_text(struct outfile *o, const uint8_t *s, size_t nbytes)

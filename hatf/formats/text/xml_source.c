@@ -68,8 +68,8 @@ struct xml {
 	uint64_t skipped_lines;
 	uint64_t fed; /* number of bytes that expat has seen */
 	/*
-	 * End of the last tag after which a record may follow, as a number of
-	 * bytes that expat has seen.
+	 * How many bytes expat sees up to the end of the last tag after which a
+	 * record may follow.
 	 */
 	uint64_t content_start;
 	/* the next record may be plain, so try xml_plain.c */

@@ -86,9 +86,9 @@ read_file(struct byte_source *s, uint8_t *to, size_t most)
 }
 
 /*
- * Decompress up to 'most' bytes, and return how many; 0 at the end.  On
- * failure, set 'has_failed', and return how many bytes were decompressed
- * before.
+ * Decompress up to 'most' bytes.  Return the number of decompressed bytes, 0 at
+ * the end.  On failure, set 'has_failed', and return the number of bytes that
+ * were decompressed before the failure.
  */
 static size_t
 read_compressed(struct byte_source *s, uint8_t *to, size_t most)

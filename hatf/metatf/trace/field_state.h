@@ -8,11 +8,12 @@
  * 	add + (keep & previous) + ((stored ^ sign) - sign)
  *
  * where 'stored' has 'width' bytes.  This one formula without branches serves
- * none, default, baseOffset, delta, stride and sectionOffset.
+ * the interpretations none, default, baseOffset, delta, stride and
+ * sectionOffset.
  *
- * Under default, stride and sectionStride a field stores nothing.  The other
- * interpretations restore the last width above 0 (FORMAT.md, "Widths", holds
- * for Meta-TF, too).
+ * Under default, stride and sectionStride a field stores nothing.  When
+ * metadata sets one of the other interpretations, the field gets its last width
+ * above 0 again (FORMAT.md, "Widths", holds for Meta-TF, too).
  */
 #ifndef HATF_FIELD_STATE_H
 #define HATF_FIELD_STATE_H
@@ -48,7 +49,7 @@ struct section_state {
 	/* index: first_field of the record, plus the position of the field */
 	struct field_state *fields;
 	uint64_t *previous; /* index: 'history' of a field */
-	/* keep_counts[h]: how many fields add to previous[h] */
+	/* keep_counts[h]: number of fields that use previous[h] */
 	uint32_t *keep_counts;
 	uint64_t version; /* starts at 1 and grows with each change */
 };
@@ -62,8 +63,8 @@ void section_state_fini(struct section_state *s);
  * Continue with another version of the section, which has more own records
  * after the old ones.  The fields of the old own records keep their state.  All
  * other fields get the state that the DTD defines.  Return false if there is no
- * memory, or if the old own records have other tags or fields; the state is
- * then unchanged.
+ * memory, or if the old own records have other tags or fields.  If the function
+ * returns false, the state is unchanged.
  */
 bool section_state_extend(struct section_state *s,
 			  const struct schema_section *section);

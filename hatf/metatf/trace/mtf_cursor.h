@@ -41,7 +41,8 @@ struct mtf_reader {
 	struct mtf_error err;
 	uint64_t file_nbytes;
 	/*
-	 * length of the file; for an unpacked copy, the length of the original
+	 * length of the file; if the file is an unpacked copy, the length of
+	 * the packed file
 	 */
 	uint64_t packed_nbytes;
 	/* records, values, repetitions and bytes of strings read so far */
@@ -52,7 +53,10 @@ struct mtf_reader {
 	struct cursor *sections, *columns;
 	bool *is_column;
 	struct cursor *current;
-	/* A section has ended, so only comments and a section can follow. */
+	/*
+	 * A section has ended, so only comments and a section record may
+	 * follow.
+	 */
 	bool is_between;
 	uint64_t record_count;
 	/*

@@ -11,7 +11,10 @@
 
 struct mtf_error {
 	bool has_failed;
-	/* in the file, or in the section if the section is compressed */
+	/*
+	 * offset in the file or, if the section is compressed, in its
+	 * decompressed data; MTF_NOWHERE: none
+	 */
 	uint64_t offset;
 	uint64_t record; /* number of data records before the error */
 	char text[200];

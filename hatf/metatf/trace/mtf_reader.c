@@ -73,8 +73,9 @@ leave_section(struct mtf_reader *r)
 
 /*
  * Must the reader leave the current section?  It must if the header lists the
- * section and the section has ended or is a column.  The reader reads a column
- * through a cursor of 'columns'.
+ * section, and if the section has ended or is a column.  A column is not read
+ * here but through its cursor in 'columns', when other records take numbers
+ * from it.
  */
 static bool
 is_over(const struct mtf_reader *r)
@@ -87,8 +88,8 @@ is_over(const struct mtf_reader *r)
 }
 
 /*
- * Check the compressed data of columns to its end, because records need not
- * have taken all numbers.
+ * Check the compressed data of each column to its end.  The records need not
+ * have taken all numbers of the column.
  */
 static bool
 drain_columns(struct mtf_reader *r)

@@ -85,8 +85,8 @@ void mtf_reader_close(struct mtf_reader *r);
 void mtf_reader_limit(struct mtf_reader *r, uint64_t nbytes);
 
 /*
- * Read the next record.  Return false at the end, where mtf_reader_error() is
- * NULL, or on an error.
+ * Read the next record.  Return false at the end of the trace or on an error.
+ * At the end, mtf_reader_error() returns NULL.
  */
 bool mtf_reader_next(struct mtf_reader *r, struct mtf_record *record);
 

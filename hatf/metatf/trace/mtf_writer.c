@@ -164,10 +164,10 @@ needed_width(uint64_t number)
 }
 
 /*
- * Write metadata so that a field can represent a number: the interpretation
- * none, unless the field has none or sectionOffset, and a sufficient width if
- * the present width is smaller.  Fail in a plain section, which has no
- * metadata.
+ * Write metadata after which a field can represent 'number'.  If the
+ * interpretation is neither none nor sectionOffset, set none.  If the width is
+ * then too small for the number, set a sufficient width.  In a plain section,
+ * which has no metadata, record an error and return false.
  */
 static bool
 widen(struct mtf_writer *w, uint32_t field, const struct field_state *f,
@@ -255,7 +255,8 @@ prepare_number(struct mtf_writer *w, uint32_t field, uint64_t number)
 
 /*
  * If a field of bytes does not have 'nbytes' bytes at present, write metadata
- * that sets its width.  Fail in a plain section, which has no metadata.
+ * that sets its width.  In a plain section, which has no metadata, record an
+ * error and return false.
  */
 static bool
 prepare_bytes(struct mtf_writer *w, uint32_t field, uint64_t nbytes)

@@ -89,8 +89,9 @@ make_header(struct mtf_writer *w, struct assembly *a)
 }
 
 /*
- * Write a part if it is open, and before it the section record that announces
- * it.  The global section needs no section record.  Return 0 or an errno.
+ * If a part is open, write the part.  Before each part except the global
+ * section, write the section record that announces the part.  Return 0 or an
+ * errno.
  */
 static int
 write_part(struct mtf_writer *w, uint32_t idx)

@@ -57,7 +57,7 @@ bool mtf_writer_fail_io(struct mtf_writer *w, int sys_errno);
 
 /*
  * Return the record of 'section' that Meta-TF predefines for 'role', or NULL.
- * The schema owns it.
+ * The schema owns the record.
  */
 const struct schema_record *
 mtf_writer_predefined(const struct schema_section *section,

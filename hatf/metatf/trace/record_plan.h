@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * record_plan.h - the operations that read a record of one kind, at present
+ * record_plan.h - the operations that read a record of one kind
  *
  * Most fields of most records store nothing, because their value is a default.
  * A plan has the values that need no work, and a list of operations for the
  * other values.  Metadata invalidates the plans of a section.
  *
- * If no field adds to a value later, the reader need not keep the value in
- * 'previous' of struct section_state.  Only delta and stride use the previous
- * value, and metadata that sets delta or stride also sets the previous value.
+ * The reader need not keep a value in 'previous' of struct section_state if no
+ * field uses that value as its previous value.  Only the interpretations delta
+ * and stride use a previous value, and metadata that sets delta or stride also
+ * sets the previous value.
  */
 #ifndef HATF_RECORD_PLAN_H
 #define HATF_RECORD_PLAN_H

@@ -23,8 +23,8 @@ function shareOf(row, column) {
 }
 
 /*
- * At a column: the live bytes, as far as the map shows them, and the bytes of
- * all rows that have live bytes.
+ * For a column: the live bytes, as exactly as the map shows them, and the bytes
+ * of all rows that have live bytes.
  */
 function usage(rows, column) {
   let live = 0;

@@ -28,7 +28,7 @@ const TOTALS = [
   ['Threads', (t) => t.totals.threads, exact],
 ];
 
-/* The difference from the first trace, as text. */
+/* A cell with the difference from the first trace. */
 function difference(value, base, figure) {
   const d = value - base;
   const change = !d ? 'same' : signed(figure(d), d);

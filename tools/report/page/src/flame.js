@@ -107,7 +107,10 @@ function matcher(text) {
   return (label) => label.toLowerCase().includes(part);
 }
 
-/* Mark the frames that match; show the sum of the outermost ones. */
+/*
+ * Mark the frames that match the search, and show the sum of the outermost
+ * ones.
+ */
 function search() {
   matches = null;
   found.textContent = '';
@@ -280,7 +283,7 @@ function focus(node) {
   announce(describe(node).flat().join(', '));
 }
 
-/* The next visible frame on one side. */
+/* The visible frame beside the focused one: left (-1) or right (1). */
 function sibling(side) {
   const row = boxes.filter((b) => b.row === focused.depth)
     .sort((a, b) => a.x - b.x);

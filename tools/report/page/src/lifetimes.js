@@ -11,8 +11,8 @@ let unit = 'blocks';
 let map, legend, panel, hint;
 
 /*
- * Map from "column row" to a cell.  A column is a lifetime; the last column has
- * the blocks that are live at the end.
+ * Map from "COLUMN ROW" to a cell.  A row is a size, and a column is a
+ * lifetime; the last column has the blocks that are live at the end.
  */
 function cellsOf({ sizeLife }) {
   const cells = new Map();
@@ -59,7 +59,7 @@ function draw() {
   const [bottom, top] = extent(keys.map((k) => k[1]));
   const [left, right] = extent(keys.map((k) => k[0])
     .filter((c) => c < life.length));
-  /* An empty column separates the last one, that of live blocks. */
+  /* An empty column separates the last column, which has the live blocks. */
   const lives = right - left + 1;
   const source = (c) => c < lives ? c + left : c > lives ? life.length : -1;
   const get = (c, r) => all.get(`${source(c)} ${r + bottom}`);

@@ -12,8 +12,8 @@ let unit = 'bytes';
 let panel, table;
 
 /*
- * The threads with most bytes or blocks, largest first.  All others share a
- * row.
+ * The threads with most bytes or blocks, largest first.  All others share a row
+ * and a column.
  */
 function largest({ matrix, threads }) {
   const sums = threads.id.map(() => 0);

@@ -36,8 +36,8 @@ const PERCENTILES = [['50 %', 'p50'], ['90 %', 'p90'], ['99 %', 'p99'],
   ['99.9 %', 'p99_9'], ['99.99 %', 'p99_99'], ['Most', 'max']];
 
 /*
- * More columns if blocks are handed over between threads: sums over all
- * threads.
+ * More columns if threads hand over blocks to one another.  The figures are
+ * sums over all threads.
  */
 const THREAD_MEASURES = [
   ['In calls', 'busy', (ns) => time(ns / 1000, 'us')],
@@ -370,7 +370,7 @@ function overview() {
       tile('Least peak RSS', smallest[0], others(smallest))));
 }
 
-/* Paint the squares of the legend in the colours of the theme. */
+/* Paint the squares in the tables in the colours of the theme. */
 function paintKeys(main) {
   main.querySelectorAll('tbody .key').forEach((square) => {
     square.style.background = category(Number(square.dataset.index));

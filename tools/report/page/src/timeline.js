@@ -422,7 +422,7 @@ const KEYS = {
   p: () => chooseMoments(state.trace.totals.peakTime),
 };
 
-/* Arrow keys move A, or with Shift B. */
+/* Arrow keys move the moment A.  With Shift, they move the moment B. */
 function key(event) {
   if (event.target !== host || event.ctrlKey || event.metaKey || event.altKey)
     return;
