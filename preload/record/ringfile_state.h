@@ -43,7 +43,7 @@ struct ringfile {
 	uint64_t retry_ns, refused_ns;
 	char path[2 * PATH_MAX + 32];
 	/*
-	 * Spare rings. The writer puts them here, and producers take them.
+	 * Spare rings.  The writer puts them here, and producers take them.
 	 * 'initial' is for the initial thread.
 	 */
 	_Atomic(struct ring *) initial, spare[SPARES_MAX];

@@ -38,15 +38,15 @@ struct pool {
 	_Atomic uint32_t used; /* threads [0, used) have been claimed */
 	/* about how many of the claimed threads are free again */
 	_Atomic uint32_t free_count;
-	_Atomic uint32_t cursor;  /* where to look for a free thread */
-	/* next HATF number; the initial thread has 0 */
+	_Atomic uint32_t cursor; /* where to look for a free thread */
+	/* next HATF thread number; the initial thread has number 0 */
 	_Atomic uint64_t next_id;
 	/*
 	 * 'ended' lists threads that have become ENDING.  The thread with the
 	 * index i is in ended[i % ENDED_MAX].  The oldest thread has the index
-	 * 'ended_from' or a later one, and the newest has the index 'ended_to'
-	 * - 1.  The list is only a hint: a thread may be missing, may be listed
-	 * twice, or may be in use again.
+	 * 'ended_from' or a later one; 'ended_to' is the index after that of
+	 * the newest thread.  The list is only a hint: a thread may be missing,
+	 * may be listed twice, or may be in use again.
 	 */
 	_Atomic uint32_t ended_to, ended_from;
 	_Atomic(struct thread *) ended[ENDED_MAX];
@@ -139,9 +139,9 @@ uint32_t
 thread_pool_count(void)
 {
 	/*
-	 * relaxed: if the writer misses a new thread, it sees this thread in
-	 * the next round. The thread is published by its state, not by this
-	 * count.
+	 * relaxed: if the writer misses a new thread, the writer sees this
+	 * thread in the next round.  The thread is published by its state, not
+	 * by this count.
 	 */
 	const uint32_t n =
 		atomic_load_explicit(&pool->used, memory_order_relaxed);

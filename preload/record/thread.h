@@ -70,8 +70,7 @@ struct thread {
 	uint64_t tick; /* last tick in the ring, or CLOCK_NO_TICK */
 	uint64_t mask; /* mask of the ring; this copy saves a cache line */
 	struct ring *ring;
-	/* clock_epoch, read before the last stamp; 0: no stamp yet */
-	uint64_t epoch;
+	uint64_t epoch; /* clock_epoch before the last stamp; 0: no stamp */
 	uint32_t owner; /* the thread's number in owners.h */
 	const void *deleting; /* the block that the allocator's own operator
 				  delete is freeing, see interpose_cxx.c */
@@ -97,9 +96,9 @@ struct thread {
 	/* Shared; the picture above shows the transitions of 'state'. */
 	_Alignas(RING_CACHE_LINE) _Atomic uint32_t state;
 	/*
-	 * Set when a thread is attached.  Only a new thread that takes over the
-	 * ring later changes 'tid', in state PROBED.  'pid' may be the id of a
-	 * child that clone() has made and that shares its parent's memory.
+	 * Set when a thread is attached.  Later, only a new thread that takes
+	 * over the ring changes 'tid', in state PROBED.  'pid' may be the id of
+	 * a child that clone() has made and that shares its parent's memory.
 	 */
 	_Atomic int tid, pid;
 	bool is_nested;	  /* constant while attached */

@@ -37,7 +37,7 @@ struct capture *capture_make(void);
 
 /*
  * Capture the caller's stack without the recorder's frames.  Return the stack's
- * number, or 0 if it has none.  'capture' belongs to the calling thread; a
+ * number, or 0 if it has none.  'capture' must belong to the calling thread.  A
  * signal handler that interrupts this call must not use the same 'capture'.
  */
 uint32_t capture_stack(struct capture *capture);

@@ -198,8 +198,8 @@ insert(struct path_cache *cache, uint32_t place, uint64_t key)
 
 /*
  * Return whether the stack with the hash 'key' has been met before.  If not,
- * remember the hash.  (Each entry of 'seen' has room for one hash, and the hash
- * of a newer stack overwrites it.)
+ * remember the hash.  (Each entry of 'seen' has one hash, which the hash of a
+ * newer stack replaces.)
  */
 static bool
 was_seen(struct path_cache *cache, uint64_t key)

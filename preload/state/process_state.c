@@ -219,7 +219,7 @@ note(const struct process_move *move)
 
 /*
  * Change the state from 'from' to 'to'.  Return false if another thread has
- * changed the state before.
+ * changed the state first.
  */
 static bool
 publish(struct process *p, uint32_t from, uint32_t to)

@@ -67,11 +67,11 @@ void header_build(const struct config *config,
 		  const struct header_parent *parent, uint64_t start_ns);
 
 /*
- * Only the thread that does the writer's work calls this.  Add to these lines
- * the ancestors of the process and, if there is a ring file, the name of the
- * ring file.  Further calls do nothing until header_build() is called again.
- * header_build() does not add these lines, because reading the ancestors takes
- * longer than building all other lines.
+ * Only the thread that does the writer's work calls this.  Add more lines that
+ * all segments share: the ancestors of the process and, if there is a ring
+ * file, the name of the ring file.  Further calls do nothing until
+ * header_build() is called again.  header_build() does not add these lines,
+ * because reading the ancestors takes longer than building all other lines.
  */
 void header_complete(void);
 

@@ -348,8 +348,8 @@ retain(struct segment *s, uint64_t nbytes)
 {
 	const struct config *const c = s->config;
 	/*
-	 * Assume that the next file will be as large as this one, and not
-	 * smaller than 'rotate_nbytes'.
+	 * Assume that the next file will be as large as the current file, and
+	 * not smaller than 'rotate_nbytes'.
 	 */
 	const uint64_t next =
 		nbytes > c->rotate_nbytes ? nbytes : c->rotate_nbytes;

@@ -69,9 +69,10 @@ struct clock_reading trace_read_clock(struct trace *t);
 
 /*
  * Adapt the trace to the clock's mode.  'stamped' is true in stamped mode, and
- * false if the clock has ticks.  With HATFTRACE_CLOCK=coarse, set the grain of
- * the times accordingly.  With 'auto', in stamped mode and without page owners
- * (owners.h), write into the trace that each event has its own stamp.
+ * false if the clock has ticks.  With HATFTRACE_CLOCK=coarse, round the times
+ * in the trace if the clock is in stamped mode.  With 'auto', in stamped mode
+ * and without page owners (owners.h), write into the trace that each event has
+ * its own stamp.
  */
 void trace_set_clock(struct trace *t, bool stamped);
 

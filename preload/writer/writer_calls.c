@@ -118,8 +118,9 @@ await_departure(uint32_t asked)
 		sys_futex_wait(&writer->departure, asked, 10 * TICK_NS);
 	}
 	/*
-	 * acquire: pairs with the release in writer_serve_departure().  After
-	 * this, the caller may open the files.
+	 * acquire: pairs with the release in writer_serve_departure().  If the
+	 * writer is gone, this thread sees the names and the lengths of the
+	 * files, which hold_files() needs.
 	 */
 	if (atomic_load_explicit(&writer->wake.presence,
 				 memory_order_acquire) != WAKE_AWAY)

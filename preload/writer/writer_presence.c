@@ -323,8 +323,8 @@ is_idle(uint64_t now)
 }
 
 /*
- * Take orders by the bell instead of the socket, unless the process takes no
- * more orders.  Return false if no bell is possible.
+ * Take orders by the bell (own_slot.h) instead of the socket, unless the
+ * process takes no more orders.  Return false if no bell is possible.
  */
 static bool
 have_bell(void)

@@ -384,7 +384,10 @@ void writer_limit_reach(void);
 
 /* writer_orders.c --------------------------------------------------------- */
 
-/* Carry out an order that 'hatf ctl' has sent.  This is a clients_obey. */
+/*
+ * Carry out an order that 'hatf ctl' has sent.  The type of this function is
+ * clients_obey (clients.h).
+ */
 const char *writer_obey_order(const char *order, struct text *answer);
 
 /*
