@@ -50,8 +50,9 @@ void hatftrace_client_heap_realloc(uint64_t heap, const void *old,
  * returns 0 on success.  Each returns -1 if there is no recorder, if there is
  * nothing to do because the recorder has already started or stopped, or on
  * failure.  Every event of the calling thread between start and stop is
- * recorded, unless HATFTRACE_FULL is "drop" and the ring is full.  Other
- * threads may notice the start or the stop slightly earlier or later.
+ * recorded, unless HATFTRACE_FULL is "drop" and the ring, the thread's buffer
+ * for events, is full.  Other threads may notice the start or the stop slightly
+ * earlier or later.
  */
 static inline int
 hatftrace_start(void)
@@ -161,10 +162,10 @@ struct hatftrace_dtd {
  *   can see the block.  If 'p' is NULL, the allocation has failed and nothing
  *   is recorded.
  * - free: call it before another thread can get the block.
- * - realloc: call it after the block has moved from 'old' to 'p' and before the
- *   memory of 'old' can be allocated again.  'old' is NULL if the program's
- *   reallocation allocated a block.  'p' is NULL and 'size' is 0 if the
- *   reallocation freed a block.
+ * - realloc: call it after the block at 'old' has been resized and is now at
+ *   'p', which may be the same address, and before the memory of 'old' can be
+ *   allocated again.  'old' is NULL if the program's reallocation allocated a
+ *   block.  'p' is NULL and 'size' is 0 if the reallocation freed a block.
  */
 static inline uint64_t
 hatftrace_heap_create(const char *name)

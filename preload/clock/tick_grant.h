@@ -3,12 +3,12 @@
  * tick_grant.h - decide when the writer grants the tick, and to which thread
  *
  * In many programs with several threads, there are long times in which only one
- * thread allocates.  That thread needs no stamps (clock.h) until another thread
- * has an event.  The other thread then revokes the tick by a locked
- * instruction.  Frequent grants would cost the program little, but each grant
- * takes space in the trace.  The patience is how long a thread must have been
- * the only one with events before the writer grants it the tick.  If grants do
- * not last, the patience grows.
+ * thread allocates.  If the writer grants the tick to that thread, the thread
+ * needs no stamps (clock.h) until another thread has an event.  The other
+ * thread then revokes the tick by a locked instruction.  Frequent grants would
+ * cost the program little, but each grant takes space in the trace.  The
+ * patience is how long a thread must have been the only one with events before
+ * the writer grants it the tick.  If grants do not last, the patience grows.
  *
  * Only the writer thread calls these functions.
  */
@@ -20,12 +20,12 @@
 
 struct tick_grant {
 	/*
-	 * The only thread that had events in the last rounds; NULL if several
-	 * threads or a signal handler had events.
+	 * The only thread that had events in the writer's last rounds; NULL if
+	 * several threads or a signal handler had events.
 	 */
 	const void *candidate;
 	uint64_t since_ns;   /* when 'candidate' was set; CLOCK_MONOTONIC */
-	uint64_t granted_ns; /* 0: no thread has the tick */
+	uint64_t granted_ns; /* when the tick was granted; 0: no grant */
 	uint64_t patience_ns;
 };
 
@@ -33,10 +33,10 @@ struct tick_grant {
 void tick_grant_init(struct tick_grant *g);
 
 /*
- * Grant the tick if the patience has passed.  Call this after each round that
- * had events.  'alone' is the only thread that had events in the round, or NULL
- * if several threads or a signal handler had events.  'now_ns' is the present
- * time of CLOCK_MONOTONIC.
+ * Grant the tick if the patience has passed.  Call this after each round of the
+ * writer in which threads had events.  'alone' is the only thread that had
+ * events in the round, or NULL if several threads or a signal handler had
+ * events.  'now_ns' is the present time of CLOCK_MONOTONIC.
  */
 void tick_grant_end_round(struct tick_grant *g, const void *alone,
 			  uint64_t now_ns);

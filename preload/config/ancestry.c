@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ancestry.c - see ancestry.h; the keys are those of hatf/FORMAT.md, "Header"
+ * ancestry.c - see ancestry.h; hatf/FORMAT.md, "Header", describes the lines
+ * that ancestry_add() adds
  */
 
 #include "preload/config/ancestry.h"
@@ -22,7 +23,7 @@ struct process {
 	uint64_t start_ns; /* start time in ns since the system booted */
 };
 
-/* The numbers that proc(5) gives the fields of /proc/PID/stat, from 1. */
+/* Numbers of fields of /proc/PID/stat.  proc(5) counts the fields from 1. */
 enum {
 	FIELD_PARENT = 4,
 	FIELD_START = 22
@@ -59,7 +60,8 @@ read_self(struct process *ret)
 /*
  * Fill '*ret' for another process from the stat line of its initial thread.
  * This line has the same parent and start time as the stat line of the process.
- * If the process has many threads, the line of one thread is cheaper to read.
+ * If the process has many threads, the line of one thread is cheaper to read
+ * than the line of the process.
  */
 static bool
 read_process(uint64_t pid, struct process *ret)
@@ -107,8 +109,8 @@ read_ancestors(void)
 }
 
 /*
- * 'parent' has forked this process.  Insert 'parent' before its ancestors,
- * which are the list so far.
+ * Insert 'parent', which has forked this process, at the front of the list.
+ * The list so far has the ancestors of 'parent'.
  */
 static void
 inherit_ancestors(const struct process *parent)
@@ -125,8 +127,9 @@ ancestry_read(void)
 {
 	const struct process before = lineage.self;
 	/*
-	 * relaxed, with a release fence after the store, because only the order
-	 * of the stores matters in the page that a fork copies (see 'lineage').
+	 * This load and the next store are relaxed.  The release fence after
+	 * that store keeps the order of the stores, and only this order matters
+	 * in the page that a fork copies (see 'lineage').
 	 */
 	const bool was_known =
 		atomic_load_explicit(&lineage.is_known, memory_order_relaxed);
@@ -152,7 +155,7 @@ ancestry_add(struct text *t)
 
 	/*
 	 * relaxed: the caller ran ancestry_read() itself, or was created by the
-	 * thread that did.
+	 * thread that ran it.
 	 */
 	if (!atomic_load_explicit(&lineage.is_known, memory_order_relaxed))
 		return;

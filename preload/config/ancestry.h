@@ -3,7 +3,7 @@
  * ancestry.h - start time and ancestors of this process, from /proc
  *
  * The system reuses process numbers, so a number together with the start time
- * identifies a process.  Exec changes neither.
+ * identifies a process.  An exec changes neither the number nor the start time.
  *
  * Nothing here allocates or locks.  errno may change.
  */

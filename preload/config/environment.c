@@ -8,7 +8,10 @@
 #include "preload/sys/memory.h"
 #include "preload/sys/say.h"
 
-/* Find the value of each variable, or NULL.  The first definition wins. */
+/*
+ * Store the value of each variable, or NULL if the variable is not set.  If a
+ * variable is set twice, the first value counts.
+ */
 static void
 find_values(char *const environment[],
 	    const char *value_ret[CONFIG_VARIABLE_COUNT])

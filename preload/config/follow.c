@@ -14,9 +14,9 @@ bool
 follow_allows(const struct follow *f, const char *exe)
 {
 	/*
-	 * If 'known' is already set, the caller is the child of a fork.  Each
+	 * If 'known' is already set, this process is the child of a fork: each
 	 * process calls this function once, a fork copies both variables to the
-	 * child, and an exec resets them.
+	 * child, and an exec resets both.
 	 */
 	static bool known, is_root;
 	const bool forked = known;

@@ -3,14 +3,14 @@
  * follow.h - which processes of a tree are traced: HATFTRACE_FOLLOW
  *
  * The first traced process is the root of the tree.  The child of a fork
- * inherits memory that shows it is a descendant.  A program started by exec
- * inherits no memory, and sees the same environment as the root.  Therefore the
- * root, the first process that reads HATFTRACE_FOLLOW, marks the variable in
- * place, in its own initial environment, by making the first letter a capital
- * ("none" becomes "None").  A process that passes its environment to another
- * program also passes the mark, whether by exec, posix_spawn, system or a raw
- * system call.  A process that builds a new environment with an unmarked
- * HATFTRACE_FOLLOW starts a new tree.
+ * inherits memory which shows that the child is a descendant.  A program
+ * started by exec inherits no memory, and sees the same environment as the
+ * root.  Therefore the root, the first process that reads HATFTRACE_FOLLOW,
+ * marks the variable in place, in its own initial environment, by making the
+ * first letter a capital ("none" becomes "None").  A process that passes its
+ * environment to another program also passes the mark, whether by exec,
+ * posix_spawn, system or a raw system call.  A process that builds a new
+ * environment with an unmarked HATFTRACE_FOLLOW starts a new tree.
  */
 #ifndef FOLLOW_H
 #define FOLLOW_H

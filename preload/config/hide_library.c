@@ -27,8 +27,8 @@ is_separator(char c)
 }
 
 /*
- * Is the path 'name' of 'nbytes' bytes that of the recorder: in any folder, and
- * perhaps with a version after ".so"?
+ * Does the path 'name' of 'nbytes' bytes name the recorder's library?  The
+ * library may be in any folder, and a version may follow ".so".
  */
 static bool
 is_library(const char *name, size_t nbytes)

@@ -17,10 +17,10 @@ bool hide_library_may_change(const char *string);
 /*
  * Remove the recorder from LD_PRELOAD in 'environment', an array as in
  * environ(7), in place, if hide_library_may_change() allows a change of the
- * string.  The recorder is then in no program that the process executes with
- * this environment, or with another environment that has the same strings.
- * Another thread may read the environment at the same time.  This function
- * allocates nothing and makes no system call.
+ * string.  If the string was changed, a program that the process executes later
+ * runs without the recorder, whether it gets this environment or another array
+ * of the same strings.  Another thread may read the environment at the same
+ * time.  This function allocates nothing and makes no system call.
  */
 void hide_library(char *const environment[]);
 

@@ -35,7 +35,7 @@ void note_writer_begin(uint64_t start_ns, const char *out);
  */
 bool note_writer_untraced(const char *why);
 
-/* Can the notes file be opened, so that 'hatf record' will report the notes? */
+/* Can the notes file be opened?  If so, 'hatf record' will report the notes. */
 bool note_writer_has_reader(void);
 
 #endif /* NOTE_WRITER_H */

@@ -25,8 +25,8 @@
 
 #define STACK_NBYTES (512u << 10)
 /*
- * Size of the guard below the stack, memory that no access is allowed to.  This
- * is at least one page, whatever the system's page size.
+ * Size of the guard, the inaccessible memory below the stack.  The guard has at
+ * least one page, whatever the system's page size.
  */
 #define GUARD_NBYTES (64u << 10)
 
@@ -206,9 +206,9 @@ close_others(void)
 }
 
 /*
- * End the process by this signal.  The caller is the last thread of the
- * process.  A filter of system calls may end the process at the first call
- * below, or refuse all calls.
+ * End the process by this signal.  The calling thread must be the last thread
+ * of the process.  A filter of system calls may end the process at the first
+ * call below.  If a filter refuses the calls, this function returns.
  */
 static void
 end_by_signal(int signal)

@@ -5,9 +5,9 @@
  * clone(2) makes a thread that shares the program's memory, but has its own
  * table of descriptors, working directory and root directory.  The thread also
  * has its own thread-local area, so errno works.  This area is all zeros except
- * for the words that compiled code needs (the stack guard).  Everything else
- * that libc keeps per thread is absent, so the hidden thread must not call libc
- * functions that use such data.
+ * for the words that compiled code needs, such as the stack guard.  Everything
+ * else that libc keeps per thread is absent, so the hidden thread must not call
+ * libc functions that use such data.
  *
  * There is at most one such thread in a process at a time.
  */

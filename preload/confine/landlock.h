@@ -50,7 +50,8 @@ int landlock_create_rules(void);
 
 /*
  * Allow 'use' of the file or folder 'fd'.  The descriptor may have been opened
- * with O_PATH.  The caller keeps 'fd'; -1 is ignored.
+ * with O_PATH.  This function does not close 'fd'.  If 'rules' or 'fd' is -1,
+ * do nothing.
  */
 void landlock_allow(int rules, int fd, enum landlock_use use);
 

@@ -20,8 +20,8 @@
 #define CAPABILITY(n) ((uint64_t)1 << (n))
 
 /*
- * The capabilities that the writer needs to make the same changes as the
- * program.
+ * The capabilities that the writer needs to change its user, groups and root
+ * directory when the program changes its own.
  */
 #define KEPT                                               \
 	(CAPABILITY(CAP_SETUID) | CAPABILITY(CAP_SETGID) | \
@@ -42,7 +42,7 @@ get_permitted(void)
 }
 
 /*
- * Set the permitted capabilities, and clear the inheritable set.  If
+ * Make 'set' the permitted capabilities, and clear the inheritable set.  If
  * 'effective' is set, all permitted capabilities become effective, otherwise
  * none.
  */
@@ -126,7 +126,10 @@ is_within(const struct privileges *p)
 	return within;
 }
 
-/* Adopt the root directory of thread 'tid', which may differ from ours. */
+/*
+ * Adopt the root directory of thread 'tid', which may differ from that of the
+ * calling thread.
+ */
 static bool
 change_root(pid_t tid)
 {

@@ -4,30 +4,30 @@
  *
  * User, groups and capabilities belong to a thread.  setuid(3) and similar
  * functions change all threads that libc knows, but libc does not know the
- * writer thread.  If a thread of the program has changed its credentials, it
- * therefore passes them to the writer as a struct privileges, and waits until
- * the writer has made the same change to itself.
+ * writer thread.  If a thread of the program has changed its credentials, this
+ * thread therefore passes the new credentials to the writer as a struct
+ * privileges, and waits until the writer has adopted them.
  *
  * Filters on system calls and Landlock's rules also belong to a thread.  If the
- * program has one thread, the writer adopts its filters and rules.  If the
- * program has several threads, there are two cases: the kernel installs the
- * filter in all threads, the writer included; or the change concerns only the
- * calling thread, and the writer does nothing.
+ * program has one thread, the writer adopts the filters and rules of that
+ * thread.  If the program has several threads, there are two cases: the kernel
+ * installs the filter in all threads, the writer included; or the change
+ * concerns only the calling thread, and the writer does nothing.
  *
  * To be able to make these changes, the writer keeps the capabilities
  * CAP_SETUID, CAP_SETGID and CAP_SYS_CHROOT as long as the program has them,
  * and no others.  They are effective only while the writer uses them.
  *
- * The recorder cannot see a change that the program makes by the system call
- * instruction itself.  Landlock limits the harm (landlock.h).  A filter on the
- * writer's system calls would limit the harm, too, but would break programs.
- * The kernel refuses a filter for all threads (SECCOMP_FILTER_FLAG_TSYNC) while
- * one thread has a filter that the calling thread lacks.  Some programs install
- * filters for all threads by calls that the recorder cannot see: Java programs
- * (Elasticsearch) look up syscall(3) in libc itself, and Go programs (Beats) do
- * not use libc.  If the writer had a filter of its own, the kernel would refuse
- * the filters of these programs, and the programs would continue without their
- * filters.
+ * The recorder cannot see a change that the program makes by a system call
+ * instruction of its own.  Landlock limits the harm (landlock.h).  A filter on
+ * the writer's system calls would limit the harm, too, but would break
+ * programs.  The kernel refuses a filter for all threads
+ * (SECCOMP_FILTER_FLAG_TSYNC) while one thread has a filter that the calling
+ * thread lacks.  Some programs install filters for all threads by calls that
+ * the recorder cannot see: Java programs (Elasticsearch) look up syscall(3) in
+ * libc itself, and Go programs (Beats) do not use libc.  If the writer had a
+ * filter of its own, the kernel would refuse the filters of these programs, and
+ * the programs would continue without their filters.
  */
 #ifndef PRIVILEGES_H
 #define PRIVILEGES_H

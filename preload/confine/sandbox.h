@@ -7,7 +7,7 @@
  * seccomp(2), interpose_sandbox.c tries the filter on the recorder's calls.
  * The recorder then stops each activity for which the filter would kill the
  * process.  If recording is impossible without such an activity, the trace ends
- * first.
+ * before the program installs the filter.
  *
  * Any thread of the program may call these functions.  They may change errno.
  */
@@ -42,7 +42,10 @@ enum sandbox_harm {
 	SANDBOX_WAKE = 16,
 	/* threads of the program, when they read their own credentials */
 	SANDBOX_CREDENTIALS = 32,
-	/* the writer: the filter does not simply allow an essential call */
+	/*
+	 * the writer: for one of 'essential_calls' (sandbox.c), the filter's
+	 * result is not SECCOMP_RET_ALLOW
+	 */
 	SANDBOX_WRITER_REFUSED = 64,
 	/* threads of the program, when they call rt_sigaction(2) */
 	SANDBOX_SIGACTION = 128,

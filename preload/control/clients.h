@@ -5,11 +5,12 @@
  * Each connection carries one order, a line of text, and one answer.  A client
  * that sends nothing must keep neither the writer nor another client waiting.
  * Therefore no call blocks, and each of the CLIENTS_MAX connections lasts for a
- * limited time.  If all connections are in use and another client waits, close
- * the oldest connection, provided that its client has had time to send an
- * order.
+ * limited time.  If all connections are in use and another client waits, the
+ * writer closes the oldest connection, provided that the client of this
+ * connection has had time to send an order.
  *
- * Only the writer thread uses this.
+ * Only the writer thread calls these functions, except clients_init(), which is
+ * called before the writer thread begins.
  */
 #ifndef CLIENTS_H
 #define CLIENTS_H

@@ -55,11 +55,11 @@ static struct {
 	_Atomic bool is_making, is_unlinked;
 	/* The path of the status file, or "". */
 	char status[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
-	/* mapping of the status file, which keeps the lock */
+	/* mapping of the status file; it keeps the lock on the file */
 	void *status_page;
 	/* has this process taken orders by the bell before? */
 	bool has_listened;
-	uint64_t seen; /* result of own_slot_open() */
+	uint64_t seen; /* the order that counts as seen, see own_slot_open() */
 } c;
 
 /*
@@ -285,7 +285,8 @@ create_status(void)
 }
 
 /*
- * Write the status file, and map it to keep the lock.  Return false on failure.
+ * Lock and write the status file, and map it so that the lock stays when 'fd'
+ * is closed.  Return false on failure.
  */
 static bool
 write_status(int fd)
@@ -477,14 +478,14 @@ listen_for_bell(bool is_leaving)
 	/*
 	 * seq_cst: see make_socket().  Take no orders by the bell if the real,
 	 * effective and saved user ids differ.  Otherwise another user could
-	 * truncate the file, and SIGBUS would end the program.
+	 * truncate the file of bells, and SIGBUS would end the program.
 	 */
 	if (atomic_load_explicit(&c.is_unlinked, memory_order_seq_cst) ||
 	    !is_one_user() || !have_bells())
 		return false;
 	/*
-	 * Do this before the socket is removed, because a client that finds no
-	 * socket writes its order into the file of bells.
+	 * Open the slot before the socket is removed, because a client that
+	 * finds no socket writes its order into the file of bells.
 	 */
 	c.seen = own_slot_open(bells_slot(&bells, (uint64_t)c.pid),
 			       !c.has_listened);
@@ -522,8 +523,8 @@ control_stop_listening(void)
 {
 	own_slot_close();
 	/*
-	 * Unmap the file.  If 'hatf ctl' found the mapping in /proc, it would
-	 * conclude that the process takes orders by the bell.
+	 * Unmap the file of bells.  If 'hatf ctl' found the mapping in /proc,
+	 * it would conclude that the process takes orders by the bell.
 	 */
 	bells_unmap(&bells);
 	remove_status();
@@ -557,7 +558,7 @@ control_unlink(void)
 {
 	const uint64_t start = sys_clock_ns(CLOCK_MONOTONIC);
 
-	/* seq_cst, both: see make_socket(). */
+	/* seq_cst, the store and the load: see make_socket(). */
 	atomic_store_explicit(&c.is_unlinked, true, memory_order_seq_cst);
 	while (atomic_load_explicit(&c.is_making, memory_order_seq_cst) &&
 	       sys_clock_ns(CLOCK_MONOTONIC) - start < MAKING_NS)

@@ -42,10 +42,10 @@ void control_init(bool wanted, char *const environment[], clients_obey *obey);
 void control_begin(void);
 
 /*
- * The writer: make the folder of the socket if it does not exist, and allow its
- * use in a set of rules (landlock.h).  'is_changeable' means that the process
- * may change its user.  In this case, also allow the writer to make the folder
- * of the new user.
+ * The writer: make the folder of the socket if the folder does not exist, and
+ * allow the use of the folder in the Landlock rules 'rules' (landlock.h).
+ * 'is_changeable' means that the process may change its user.  In this case,
+ * also allow the writer to make the folder of the new user.
  */
 void control_allow(int rules, bool is_changeable);
 

@@ -14,7 +14,7 @@
 #define SLICE_NS 250000000ull
 
 /*
- * glibc reserves this signal for the cancellation of its own threads.  Its
+ * glibc reserves this signal for the cancellation of its own threads.  glibc's
  * functions do not let a program block or catch this signal, or send it to a
  * thread.  The writer is not a thread of libc, so the recorder can use this
  * signal to wake the writer.

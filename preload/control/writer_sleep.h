@@ -6,8 +6,8 @@
  * client of its socket.  For a client, a descriptor becomes readable.  A thread
  * of the program has no descriptor that it could write to, since the writer has
  * its own descriptor table.  So the thread sends a signal, which the writer
- * blocks and reads from a signalfd.  Without a socket, or without the signal,
- * the writer sleeps on a futex.
+ * blocks and reads from a signalfd.  If there is no socket, or if threads must
+ * not send the signal, the writer sleeps on a futex.
  */
 #ifndef WRITER_SLEEP_H
 #define WRITER_SLEEP_H

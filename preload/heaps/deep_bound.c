@@ -5,11 +5,12 @@
  * The loader does not record which objects were loaded with RTLD_DEEPBIND.  If
  * the loader has already bound a slot (patch_calls.h), the slot's value shows
  * whether calls through the slot reach us.  If the loader binds the slot only
- * at the first call, the value does not show this yet.  But if exactly one
- * other object, such as libc, defines a function of the slot's name, store our
- * function in the slot.  The loader would choose either that object's function
- * or ours, and our function calls that object's function.  If our function
- * calls the allocator of a different object, leave the slot as it is.
+ * at the first call, the value does not show this yet.  In this case, if
+ * exactly one other object, such as libc, defines a function of the slot's
+ * name, store our function in the slot.  This is right because the loader would
+ * choose either that object's function or ours, and our function calls that
+ * object's function.  But if our function calls the allocator of a different
+ * object, leave the slot as it is.
  */
 
 #include "preload/heaps/deep_bound.h"
@@ -27,8 +28,8 @@
 #include "preload/sys/elf_lookup.h"
 
 /*
- * Size of the cache, about the number of names that we export.  find_all()
- * looks up further names each time.
+ * Size of the cache 'names' in struct pass, about the number of names that we
+ * export.  If the cache is full, find_all() does not cache further names.
  */
 #define NAMES_MAX 96u
 
@@ -55,8 +56,9 @@ static uint64_t done_subs;
 
 /*
  * Does the function 'target' with this name itself allocate or free?  An
- * operator new or delete does if its object is an allocator, which defines
- * malloc(), too.  The operators of a C++ library only call malloc() and free().
+ * operator new or delete does if it belongs to an allocator, whose object also
+ * defines malloc().  The operators of a C++ library only call malloc() and
+ * free().
  */
 static bool
 is_allocation(const char *name, const void *target)
@@ -109,7 +111,7 @@ is_in_program(const void *address)
  * If 'target' allocates or frees, report by missed_calls_note() that calls of
  * 'target' through the slot bypass the recorder.  'is_followed' means that the
  * slot now holds our function, so only earlier calls may have bypassed the
- * recorder.  If the pass is also in time, there were no earlier calls, so
+ * recorder.  If 'pass->in_time' is also set, there were no earlier calls, so
  * report nothing.
  */
 static void

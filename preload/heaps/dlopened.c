@@ -204,8 +204,8 @@ look_at_changes(bool in_time)
 	const uint64_t changes = count_changes();
 
 	/*
-	 * relaxed: threads write 'seen_changes' only while they hold our lock
-	 * or the loader's.
+	 * relaxed: threads write 'seen_changes' only while they hold the lock
+	 * of begin_looking() or the loader's lock.
 	 */
 	if (atomic_load_explicit(&seen_changes, memory_order_relaxed) ==
 	    changes)
@@ -229,10 +229,11 @@ look(bool in_time)
 	const bool is_locked = begin_looking();
 
 	/*
-	 * If 'in_time' is set, examine the objects even without our lock,
-	 * before their code runs.  The caller holds the loader's lock, which
-	 * keeps out all threads but one that has begun a fork.  A thread in a
-	 * fork holds our lock, but examines nothing.
+	 * If 'in_time' is set, examine the objects even without the lock of
+	 * begin_looking(), before the code of the objects runs.  The caller
+	 * holds the loader's lock, which keeps all other threads from examining
+	 * objects.  The exception is a thread in a fork: this thread holds the
+	 * lock of begin_looking(), but examines nothing.
 	 */
 	if (is_locked || in_time)
 		look_at_changes(in_time);
@@ -241,8 +242,8 @@ look(bool in_time)
 }
 
 /*
- * Does the loader call our_catch() for each load?  Then dlsym() need not
- * examine new objects.
+ * Does the loader call our_catch() for each load?  If it does, our dlsym() need
+ * not examine new objects.
  */
 static _Atomic bool is_told;
 

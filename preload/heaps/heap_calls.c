@@ -149,9 +149,10 @@ leaves(const struct heap_calls_change *c)
 }
 
 /*
- * End the realloc of a block that was in another heap than malloc's.  The
- * caller has removed the block from heap_table.  If the block is in the same
- * heap after the realloc, put the block back into heap_table.
+ * End the realloc of a block that was in another heap than malloc's.
+ * heap_calls_change_begin() has removed the block from heap_table.  If the
+ * block is in the same heap after the realloc, put the block back into
+ * heap_table.
  */
 static void
 end_pool_change(struct heap_calls_change *c)
@@ -328,8 +329,9 @@ heap_calls_patch_again(void)
 {
 	/*
 	 * relaxed: the loader's lock orders this load and the loader's list of
-	 * objects.  If heap_calls_begin() does not find a new object there, the
-	 * thread that loads the object sees the store of heap_calls_begin().
+	 * objects.  If heap_calls_begin() does not find a new object in that
+	 * list, the thread that loads the object sees the store of
+	 * heap_calls_begin().
 	 */
 	if (atomic_load_explicit(&of_plain, memory_order_relaxed) != NULL)
 		patch_known(of_c, C_COUNT);

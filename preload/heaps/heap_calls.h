@@ -6,10 +6,10 @@
  * the heap of each block in heap_table.h.  NULL instead of a heap means
  * malloc's heap, number 0.
  *
- * Such an allocator may also provide malloc() and the other functions of C.
- * Then malloc() may allocate from any of its heaps, and free() and operator
- * delete may free a block of any heap.  From the first heap on, the calls of
- * the C functions therefore pass through this module, too.
+ * Such an allocator may also provide malloc() and the other functions of C.  If
+ * it does, malloc() may allocate from any heap of the allocator, and free() and
+ * operator delete may free a block of any heap.  From the first heap on, the
+ * calls of the C functions therefore pass through this module, too.
  *
  * Any thread may call these functions.
  */

@@ -98,7 +98,9 @@ hold(void)
 	}
 
 	for (unsigned i = 0; i < LOCK_SPIN_MAX; i++) {
-		/* acquire: pairs with the release below. */
+		/*
+		 * acquire, here and below: pairs with the release in release().
+		 */
 		if (atomic_compare_exchange_weak_explicit(
 			    &lock_word, &state, LOCK_HELD, memory_order_acquire,
 			    memory_order_relaxed))

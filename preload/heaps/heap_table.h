@@ -5,8 +5,8 @@
  *
  * The program frees a block without naming its heap, but the trace must name
  * the heap.  The allocator identifies a heap by a handle, which is the address
- * of one of its own objects.  The trace identifies the heap by a number, which
- * is never reused.
+ * of one of the allocator's own objects.  The trace identifies the heap by a
+ * number, which is never reused.
  *
  * Any thread may call any of these functions, and all of them keep errno.  Call
  * heap_table_put() before another thread can see the block's address, and
@@ -69,9 +69,10 @@ struct pool *heap_table_take(const void *p, size_t *size_ret);
 uint64_t heap_table_settle(struct pool *pool);
 
 /*
- * Delete a heap whose blocks stay live, so that its handle can be used again.
- * If the heap has no blocks, remove it and return its number.  Otherwise, or if
- * no heap has this handle, return 0.
+ * The program deletes the heap with this handle, and the blocks of the heap
+ * stay live.  Release the handle, so that another heap can get it.  If the heap
+ * has no blocks, remove the heap and return its number.  Return 0 if the heap
+ * still has blocks, or if no heap has this handle.
  */
 uint64_t heap_table_delete(const void *handle);
 
@@ -99,8 +100,10 @@ heap_table_next(const struct heap_table_block *at, const void **p_ret,
 		size_t *size_ret);
 
 /*
- * Call one of these after heap_table_hide().  heap_table_forget() drops the
- * list.  heap_table_show() puts the blocks back into the table.
+ * Call one of these after heap_table_hide() and the real call.  If the
+ * allocator has carried out the call, heap_table_forget() drops the list.  If
+ * the allocator has refused the call, heap_table_show() puts the blocks back
+ * into the table.
  */
 void heap_table_forget(struct pool *pool, struct heap_table_block *hidden);
 void heap_table_show(struct pool *pool, struct heap_table_block *hidden);
@@ -112,9 +115,11 @@ void heap_table_show(struct pool *pool, struct heap_table_block *hidden);
 struct pool *heap_table_hide_handle(const void *handle);
 
 /*
- * Call one of these after heap_table_hide_handle().  heap_table_bury() removes
- * the heap and its hidden blocks.  heap_table_revive() restores the handle and
- * the hidden blocks of the heap, and gives the heap the number 'number'.
+ * Call one of these after heap_table_hide_handle() and the real call.  If the
+ * allocator has destroyed the heap, heap_table_bury() removes the heap and its
+ * hidden blocks.  If the allocator has refused the call, heap_table_revive()
+ * restores the handle and the hidden blocks of the heap, and gives the heap the
+ * number 'number'.
  */
 void heap_table_bury(struct pool *pool, struct heap_table_block *hidden);
 void heap_table_revive(struct pool *pool, uint64_t number,

@@ -454,8 +454,9 @@ new_pool(void *handle)
 		return NULL;
 	pthread_once(&once, begin_pools);
 	/*
-	 * Delete an earlier heap with this handle.  It may have ended with its
-	 * thread, without a call that the recorder sees.
+	 * If an earlier heap has this handle, delete that heap.  The earlier
+	 * heap may have ended with its thread, without a call that the recorder
+	 * sees.
 	 */
 	delete_pool(handle);
 	number = hatftrace_client_heap_create("mi_heap");

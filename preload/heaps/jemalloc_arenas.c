@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * jemalloc_arenas.c - see jemalloc_arenas.h; the names are those of jemalloc(3)
+ * jemalloc_arenas.c - see jemalloc_arenas.h; jemalloc(3) describes the names of
+ * mallctl()
  */
 
 #include "preload/heaps/jemalloc_arenas.h"
@@ -58,15 +59,15 @@ ask(struct arenas *a)
 
 /*
  * Find the mibs and the number of jemalloc's own arenas, once.  These queries
- * make jemalloc allocate memory, so make them only when the program itself has
- * called jemalloc.
+ * make jemalloc allocate memory, so call this function only within a call of
+ * the program to jemalloc.
  */
 static void
 get_ready(struct arenas *a)
 {
 	int state = UNKNOWN;
 
-	/* acquire, all: these pair with the release below. */
+	/* All acquires in this function pair with the release below. */
 	if (atomic_load_explicit(&a->state, memory_order_acquire) == KNOWN)
 		return;
 	if (atomic_compare_exchange_strong_explicit(&a->state, &state, ASKING,

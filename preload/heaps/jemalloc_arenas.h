@@ -48,7 +48,8 @@ struct arenas {
 	mallctl_fn *mallctl; /* jemalloc's real functions */
 	mallctlnametomib_fn *mallctlnametomib;
 	mallctlbymib_fn *mallctlbymib;
-	const char *handles; /* ARENAS_MAX bytes: one address per arena */
+	/* ARENAS_MAX bytes; the address of byte n is the handle of arena n */
+	const char *handles;
 	heap_calls_of_fn *of_plain; /* passed to heap_calls_begin() */
 	_Atomic int state; /* are 'mib', 'mib_count' and 'own_count' set? */
 	size_t mib[ARENAS_NAME_COUNT][3];

@@ -39,7 +39,7 @@ struct operator_slot {
 static void *
 get_operator(struct operator_slot *slot, const char *symbol)
 {
-	/* acquire: pairs with the release below, for 'direct'. */
+	/* acquire: pairs with the release below, so that 'direct' is valid. */
 	void *p = atomic_load_explicit(&slot->real, memory_order_acquire);
 
 	if (__builtin_expect(p == NULL, 0)) {

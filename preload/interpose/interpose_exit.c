@@ -170,7 +170,7 @@ redirect_standard_to_null(void)
 
 /*
  * This is our own daemon(3).  In libc's daemon(3), the parent process ends
- * inside libc, and its trace would stay incomplete.
+ * inside libc, and the trace of the parent would stay incomplete.
  */
 EXPORT int
 daemon(int nochdir, int noclose)

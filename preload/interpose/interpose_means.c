@@ -3,8 +3,8 @@
  * interpose_means.c - libc's functions that lower limits or change mounts
  *
  * After a call of setrlimit(2), mount(2) and the like, the recorder might be
- * unable to begin a trace.  If the trace has not begun before such a call, it
- * begins now (means.h).
+ * unable to begin a trace.  If the trace has not begun yet, the functions here
+ * therefore begin it before such a call (means.h).
  */
 
 #include <stdint.h>

@@ -111,8 +111,9 @@ prepare_writer(int types)
 
 /*
  * Will children be in another PID namespace than this process?  If they will,
- * the kernel refuses to change the namespace of children again.  ENOENT means
- * yes, since a new namespace has no file until its first process exists.
+ * the kernel refuses to change the namespace of children again.  ENOENT for
+ * 'pid_for_children' means yes, since a new namespace has no file until its
+ * first process exists.
  */
 static bool
 has_other_pids(void)
@@ -133,12 +134,12 @@ has_other_pids(void)
 }
 
 /*
- * Call unshare(2) or setns(2) with the argument 'given', which asks for
- * namespaces of these 'types'.  If 'given' asks for a PID namespace and for
- * another namespace that the process must enter without the writer, make two
- * calls, because the writer cannot be made after the PID namespace has changed.
- * The first call enters the other namespace.  Then make the writer.  The second
- * call enters the PID namespace.
+ * Call unshare(2) or setns(2) with the argument 'given'.  'types' are the types
+ * of the namespaces that the call enters.  If 'given' asks for a PID namespace
+ * and for another namespace that the process must enter without the writer,
+ * make two calls, because the writer cannot be made after the PID namespace has
+ * changed.  The first call enters the other namespace.  Then make the writer.
+ * The second call enters the PID namespace.
  */
 static int
 enter(enter_call *call, int fd, int given, int types)

@@ -31,8 +31,8 @@ confinement_set(bool asking_kills)
 }
 
 /*
- * Make the writer adopt the privileges '*p'.  If they are not 'known', or if
- * the writer cannot adopt them, end the trace.
+ * Make the writer adopt the privileges '*p'.  If 'known' is false, or if the
+ * writer cannot adopt the privileges, end the trace.
  */
 static void
 have_followed(bool known, const struct privileges *p)

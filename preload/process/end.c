@@ -171,13 +171,13 @@ end_control(bool now)
 }
 
 /*
- * Two threads may call exit().  If the handler were registered once, one thread
- * would run it.  The other thread would find no handler, and would end the
- * process before the trace is complete.  The handler therefore first registers
- * itself again.  Each thread that calls exit() then runs it, and waits until
- * the trace has ended.  (Many registrations at the start would also help, but
- * libc has room for only 32.  For more, libc allocates, which would change the
- * program's heap.)
+ * Two threads may call exit().  If the handler were registered once, only one
+ * thread would run the handler.  The other thread would find no handler, and
+ * would end the process before the trace is complete.  The handler therefore
+ * first registers itself again.  Each thread that calls exit() then runs the
+ * handler, and waits until the trace has ended.  (Many registrations at the
+ * start would also help, but libc has room for only 32.  For more, libc
+ * allocates, which would change the program's heap.)
  */
 static void
 at_exit(void *unused)

@@ -41,8 +41,9 @@ int __register_atfork(void (*prepare)(void), void (*parent)(void),
 #define VFORK_WORDS 131072u
 
 /*
- * The fork that the calling thread is making.  It is set before the fork.  The
- * parent clears it after the fork, and the child when its own trace is set up.
+ * The fork that the calling thread is making.  'is_pending' is set before the
+ * fork.  The parent clears 'is_pending' after the fork.  The child clears its
+ * copy when its own trace is set up.
  */
 struct pending {
 	bool is_pending;

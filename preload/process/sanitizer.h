@@ -6,9 +6,9 @@
  * The run-times of AddressSanitizer, HWAddressSanitizer, LeakSanitizer,
  * MemorySanitizer and ThreadSanitizer have their own allocator, intercept most
  * of libc, and fail in a thread that they have not made.  A process with one of
- * them is not traced: the recorder's entry points only pass on their calls.
- * The run-time of UndefinedBehaviorSanitizer does none of this, and its
- * processes are traced.
+ * them is not traced: the recorder's entry points only pass each call on to the
+ * real function.  The run-time of UndefinedBehaviorSanitizer does none of this,
+ * and its processes are traced.
  */
 #ifndef SANITIZER_H
 #define SANITIZER_H

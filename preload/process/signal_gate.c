@@ -67,7 +67,7 @@ pass(int signal, siginfo_t *info)
 	signal_action_change(signal, &before[signal - 1], NULL);
 	/*
 	 * If the queue of signals is full, sending a real-time signal in this
-	 * way fails.  kill(2) still sends it.
+	 * way fails.  kill(2) can still send the signal.
 	 */
 	if (syscall(SYS_rt_tgsigqueueinfo, sys_pid(), sys_tid(), signal,
 		    info) != 0)

@@ -17,13 +17,14 @@
  *
  * - while the trace is being finished, the gate keeps the signal, unless
  *   tgkill(2) sent it: the gate drops such a signal;
- * - in the SIGNAL_GATE_NS after that, it keeps the signal, too, and a timer
- *   sends the signal again at the end of that time, when most processes are
- *   gone.  Three signals act at once: one that the process sends to itself;
- *   on x86-64, one that finds the ending thread waiting in a system call (on
- *   other machines it acts at the end of the time); and one for which the
- *   kernel has no timer;
- * - later, and in a child of the process, the signal acts at once.
+ * - for SIGNAL_GATE_NS after the trace is finished (the gate's time), the gate
+ *   keeps the signal, too, and a timer sends the signal again at the end of the
+ *   gate's time, when most processes are gone.  Three signals act at once: one
+ *   that the process sends to itself; on x86-64, one that finds the ending
+ *   thread waiting in a system call (on other machines such a signal acts at
+ *   the end of the gate's time); and one for which the kernel refuses a timer;
+ * - after the gate's time, and in a child of the process, the signal acts at
+ *   once.
  *
  * To let a signal act, the gate restores the program's action and sends the
  * signal, with the same siginfo_t, to the thread that it has interrupted.
@@ -61,9 +62,10 @@
 /*
  * Close the gate for 'signals', except those that the program ignores and those
  * without a handler whose default action is to do nothing, such as SIGCHLD.
- * 'several' means that there are other threads, whose children must not inherit
- * a wrong action even for a moment.  Only the first call in a process has an
- * effect.
+ * 'several' means that there are other threads.  In this case, never set the
+ * gate for an excepted signal, not even for a moment, since a child that
+ * another thread makes at that moment would inherit the gate.  Only the first
+ * call in a process has an effect.
  */
 void signal_gate_close(uint64_t signals, bool several);
 

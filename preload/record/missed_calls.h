@@ -13,9 +13,10 @@
 #include <stdbool.h>
 
 /*
- * Report that calls of 'object' (a path, or "" for the program itself) were not
- * or are not recorded.  The note is a sentence: the object's name, and then
- * 'why'.  Only the first note counts.  Any thread may call this.  Keeps errno.
+ * Store a note that some calls were not or are not recorded.  'object' is the
+ * path of the object that the note is about, or "" for the program itself.  The
+ * note is a sentence: the object's name, and then 'why'.  Only the first note
+ * counts.  Any thread may call this.  Keeps errno.
  */
 void missed_calls_note(const char *object, const char *why);
 

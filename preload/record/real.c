@@ -249,8 +249,8 @@ static const struct symbol other_symbols[] = {
 };
 
 /*
- * elf_lookup_next() needs this function, and finds all the others with it.
- * This costs less than a dlsym() for each function.
+ * elf_lookup_next() needs this function, and finds all functions of
+ * 'other_symbols' with it.  This costs less than a dlsym() for each function.
  */
 static const struct symbol iterate_symbol[] = {
 	{ "dl_iterate_phdr", offsetof(struct real, dl_iterate_phdr) },
@@ -259,8 +259,9 @@ static const struct symbol iterate_symbol[] = {
 #define OTHER_COUNT (sizeof(other_symbols) / sizeof(other_symbols[0]))
 
 /*
- * Store 'found'.  If 'found' is NULL, store the function that dlsym() finds.
- * Return false if no library defines the function.
+ * Store 'found' in 'real' as the function 'symbol'.  If 'found' is NULL, store
+ * the function that dlsym() finds.  Return false if no library defines the
+ * function.
  */
 static bool
 look_up_one(const struct symbol *symbol, void *found)
@@ -280,8 +281,8 @@ look_up(const struct symbol *symbols, size_t n)
 }
 
 /*
- * Resolve the other functions.  Return false if a function is defined by no
- * library.
+ * Resolve dl_iterate_phdr() and the functions of 'other_symbols'.  Return false
+ * if no library defines one of 'other_symbols'.
  */
 static bool
 look_up_others(void)

@@ -80,7 +80,7 @@ struct real {
 	int (*unshare)(int);
 	int (*setns)(int, int);
 	DIR *(*opendir)(const char *);
-	/* NULL before glibc 2.33, where it is only an inline function. */
+	/* NULL before glibc 2.33, which has it only as an inline function. */
 	int (*fstatat64)(int, const char *, struct stat64 *, int);
 	int (*dl_iterate_phdr)(int (*)(struct dl_phdr_info *, size_t, void *),
 			       void *);
@@ -100,10 +100,11 @@ extern struct real real __attribute__((visibility("hidden")));
 void real_resolve(void);
 
 /*
- * Resolve the other functions, too.  The constructor (load.c) calls this early,
- * because in the child of a fork the loader's lock may be held by a thread that
- * the child does not have.  Each entry point also calls this, since the program
- * may call the entry point before the constructor runs.  Keeps errno.
+ * Resolve all functions of 'real', not only the allocation functions.  The
+ * constructor (load.c) calls this early, because in the child of a fork the
+ * loader's lock may be held by a thread that the child does not have.  Each
+ * entry point also calls this, since the program may call the entry point
+ * before the constructor runs.  Keeps errno.
  */
 void real_resolve_others(void);
 

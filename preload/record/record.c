@@ -19,7 +19,8 @@ record_operands(enum event_type type, unsigned flags, const uint64_t *operand)
 
 	/*
 	 * If the recorder becomes dormant while a thread is being attached,
-	 * still record the thread, since a later trace needs it.
+	 * still record the beginning of the thread, since a later trace needs
+	 * it.
 	 */
 	if (record_is_dormant() && type != EVENT_THREAD &&
 	    type != EVENT_HANDOVER)
@@ -181,7 +182,7 @@ is_idle(void)
 /*
  * Record an EVENT_REALLOC_BEGIN of 'old' as one word, after a new brief tick if
  * that is needed.  Return false if the begin needs a stamp, a tick of the
- * writer or more words, or if there is no room.
+ * writer or more than one word, or if there is no room.
  */
 static bool
 put_short_begin(struct thread *t, const struct record_block *old)
@@ -274,8 +275,8 @@ record_heap_realloc_end(struct thread *t, unsigned flags, const void *old,
 
 /*
  * Record the end of a realloc as one word, and open the ring.  Return false,
- * with the ring still closed, if the end needs a stamp, a tick or more words,
- * or if there is no room.
+ * with the ring still closed, if the end needs a stamp, a tick or more than one
+ * word, or if there is no room.
  */
 static bool
 put_short_end(struct thread *t, const void *p, size_t size)

@@ -132,10 +132,10 @@ bool record_fields(const struct record_dtd *dtd, const char *text,
 /*
  * Record the begin of a realloc of 'old', which is not NULL, before the real
  * call.  The ring stays closed until record_realloc_end().  A signal handler
- * that runs meanwhile uses another ring, so the end directly follows the begin.
- * Return the first argument of record_realloc_end(), or NULL if the caller must
- * not call that function: nothing is traced, or the begin was dropped and
- * counted.
+ * that runs meanwhile uses another ring, so the end directly follows the begin
+ * in the ring.  Return the first argument of record_realloc_end(), or NULL if
+ * the caller must not call that function: nothing is traced, or the begin was
+ * dropped and counted.
  */
 struct thread *record_realloc_begin(const void *old);
 

@@ -59,12 +59,12 @@ record_stamp(struct thread *t, const struct record_block *block)
 	is_owner = is_small &&
 		   owners_have(t->owner, block->address, block->nbytes);
 	/*
-	 * If this thread does not own all pages of the block now, the table
-	 * cannot order this event and later events of other threads, so make
-	 * all threads stamp their next events.  There are two cases.  Another
-	 * thread may have claimed a page meanwhile, perhaps before this thread
-	 * read the clock.  Or the pages are unknown or too many to claim, which
-	 * matters only at the end of a block's life.
+	 * If this thread does not own all pages of the block now, the table of
+	 * owners cannot order this event and later events of other threads, so
+	 * make all threads stamp their next events.  There are two cases.
+	 * Another thread may have claimed a page meanwhile, perhaps before this
+	 * thread read the clock.  Or the pages are unknown or too many to
+	 * claim, which matters only at the end of a block's life.
 	 */
 	if (!is_owner && (is_small || block->is_end))
 		clock_bump();

@@ -43,9 +43,9 @@ static inline __attribute__((always_inline)) bool
 record_is_ordered(const struct thread *t, const struct record_block *block)
 {
 	/*
-	 * relaxed: if this thread has learnt of an event after a clock_bump(),
-	 * it has synchronized with that event's thread, and reads the new
-	 * epoch.
+	 * relaxed: if another thread has called clock_bump() and this thread
+	 * learns of an event of that thread afterwards, the two threads have
+	 * synchronized, and this thread reads the new epoch.
 	 */
 	return owners_table != NULL && block->nbytes <= OWNERS_BLOCK_NBYTES &&
 	       atomic_load_explicit(&clock_epoch, memory_order_relaxed) ==

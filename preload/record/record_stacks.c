@@ -82,7 +82,7 @@ put_definition(struct thread *t, enum event_type type, unsigned flags,
 	return is_put;
 }
 
-/* Write "BUILD-ID\nPATH" of an object; return its length. */
+/* Write "BUILD-ID\nPATH" of an object to 'text', and return the length. */
 static size_t
 write_object_text(const struct stack_image_object *object, char *text)
 {
@@ -140,8 +140,9 @@ define_node(struct thread *t, uint32_t id, uint32_t generation)
 #define CHAIN_MAX 32u
 
 /*
- * Put the definition of the stack 'id' into the ring.  The definition refers to
- * the caller's stack, so first define the callers' stacks that have no
+ * Put the definition of the stack 'id' into the ring.  The definition names the
+ * parent, the stack of the caller (stack_table.h), so the parent must have a
+ * definition first.  Therefore begin with the outermost ancestor that has no
  * definition yet.  Return false if a definition was not put.
  */
 static bool

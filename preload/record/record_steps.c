@@ -56,9 +56,9 @@ record_enter(void)
 		/*
 		 * If 't' is wiped, free or unattached, the thread has no ring
 		 * yet.  The calls of attach_thread() and attach_nested() are
-		 * the only ones from preload/record up to preload/process.
-		 * attach.c then records the beginning of the thread, by
-		 * calling record_event().
+		 * the only calls from preload/record up to preload/process.
+		 * attach.c then records the beginning of the thread, by calling
+		 * record_event().
 		 */
 		if (!thread_is_attached(t))
 			t = attach_thread(0, 0);

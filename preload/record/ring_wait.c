@@ -100,8 +100,8 @@ bool
 ring_wait_is_pending(const struct ring *r)
 {
 	/*
-	 * relaxed: only a hint.  If the writer misses it, the next round sees
-	 * it.
+	 * relaxed: only a hint.  If the writer misses that the producer waits,
+	 * the writer sees it in the next round.
 	 */
 	return atomic_load_explicit(&r->waiting, memory_order_relaxed) != 0;
 }

@@ -48,9 +48,9 @@ struct ringfile *rf;
 
 /*
  * Can the program write to a mapping of the file without failing and without
- * waiting?  It can on these local file systems, which keep the disk space that
- * was reserved; on btrfs, turn off copy-on-write for the file first.  A network
- * file system could make the program wait for a server.
+ * waiting?  It can on the local file systems listed below, which keep the disk
+ * space that was reserved; on btrfs, turn off copy-on-write for the file first.
+ * A network file system could make the program wait for a server.
  */
 static bool
 is_safe(int fd)
@@ -77,7 +77,10 @@ is_safe(int fd)
 	}
 }
 
-/* Did the file grow?  A filter may make fallocate() return 0 and do nothing. */
+/*
+ * Has the file grown to 'nbytes' bytes?  A filter may make fallocate() return 0
+ * and do nothing.
+ */
 static bool
 has_nbytes(uint64_t nbytes)
 {
@@ -199,7 +202,9 @@ read_boot_id(uint64_t id_ret[2])
 	}
 }
 
-/* Build the path for this try.  Return false if it is too long. */
+/*
+ * Build the path for the try 'number', from 0.  Return false if it is too long.
+ */
 static bool
 build_path(const struct config *config, const char *trace_path, uint64_t number)
 {
@@ -252,7 +257,10 @@ create(const struct config *config, const char *trace_path)
 		return false;
 	}
 	rf->id = id;
-	/* Keep the folder open, since it may be renamed before the removal. */
+	/*
+	 * Keep the folder open, since it may be renamed before the file is
+	 * removed.
+	 */
 	rf->dir_fd = file_above_standard(file_open_folder(rf->path));
 	return true;
 }
@@ -338,9 +346,10 @@ adopt_ring(struct ring *r)
 }
 
 /*
- * Write the header.  Make the first ring, for the initial thread, unless
- * 'will_adopt' is set.  In that case adopt_ring() will later move that thread's
- * ring into the file.  Return false and set errno if there is no room.
+ * Write the header.  If 'will_adopt' is set, make no ring, because adopt_ring()
+ * will later move the initial thread's ring into the file.  Otherwise make the
+ * first ring, for the initial thread.  Return false and set errno if there is
+ * no room.
  */
 static bool
 fill(bool will_adopt)
@@ -372,8 +381,9 @@ fill(bool will_adopt)
 		image->file_ino = st.st_ino;
 	}
 	/*
-	 * If the ring is not in the file yet, count it, since a kill would lose
-	 * its events.  relaxed: image_init() writes the magic number later.
+	 * If the initial thread's ring is not in the file yet, count this ring,
+	 * since a kill would lose its events.  relaxed: image_init() writes the
+	 * magic number later.
 	 */
 	atomic_store_explicit(&image->hidden, will_adopt, memory_order_relaxed);
 	image_init(image, boot_id, (uint64_t)sys_pid());
@@ -564,7 +574,7 @@ ringfile_count_unattached(void)
 static bool
 reserve_words(const struct ring *r, uint64_t from, uint64_t to)
 {
-	/* A ring that is in memory only needs no reservation in the file. */
+	/* A ring that is only in memory needs no reservation in the file. */
 	if (r->offset == 0)
 		return true;
 	if (r->generation != rf->generation ||
@@ -630,7 +640,10 @@ ringfile_commit_ring(struct ring *r, const struct order_producer *producer,
 				  image_next_seq(rf->image));
 }
 
-/* Return the last commit's index in image->trace, or 1 if there is none. */
+/*
+ * Return the index in image->trace that the last commit refers to, or 1 if
+ * there is no commit.
+ */
 static uint64_t
 trace_idx(void)
 {

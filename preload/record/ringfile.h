@@ -61,9 +61,9 @@ void ringfile_adopt(struct ring *r);
 
 /*
  * Writer: the trace at 'trace_path' begins after a time without a trace.  If no
- * file was made yet, make it.  If there is a file, store in it that it now
- * belongs to this trace.  If the file was removed, make no other.  The rings
- * that threads already have stay where they are.
+ * ring file was made yet, make it.  If there is a ring file, store in the file
+ * that the file now belongs to this trace.  If the ring file was removed, make
+ * no other.  The rings that threads already have stay where they are.
  */
 void ringfile_begin(const struct config *config, const char *trace_path);
 
@@ -145,8 +145,8 @@ uint64_t ringfile_extend(struct ring *r, uint64_t room_words);
 
 /*
  * Writer: release the memory of an unused ring: all of it if the ring is in
- * memory only, else the part above 'keep_words'.  If producers never wait, keep
- * a ring of the file as it is.
+ * memory only, else the part above 'keep_words'.  If producers never wait
+ * (HATFTRACE_FULL is "drop"), keep a ring of the file as it is.
  */
 void ringfile_shrink(struct ring *r, uint64_t keep_words);
 
