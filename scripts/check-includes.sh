@@ -76,7 +76,7 @@ preload/interpose: hatf/codec hatf/rings preload preload/clock \
   preload/confine preload/control preload/heaps preload/process \
   preload/record preload/stacks preload/state preload/sys preload/writer
 hatf/metatf:
-hatf/metatf/trace: hatf/metatf
+hatf/metatf/trace: hatf/metatf hatf/io
 tools/ui: public
 tools/trace: public tools/ui
 tools/sites: public hatf/frames tools/ui

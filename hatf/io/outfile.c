@@ -4,6 +4,8 @@
  */
 #include "hatf/io/outfile.h"
 
+#include "hatf/io/write_again.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -45,7 +47,7 @@ write_all(struct outfile *o, const uint8_t *p, size_t nbytes)
 	while (nbytes != 0 && o->status == HATF_OK) {
 		const ssize_t n = write(o->fd, p, nbytes);
 
-		if (n < 0 && errno == EINTR)
+		if (n < 0 && write_again(o->fd))
 			continue;
 		if (n < 0) {
 			o->status = HATF_IO;

@@ -63,9 +63,9 @@ dtd_names_version(const char *line, size_t nbytes, enum dtd_dialect *dialect)
 	    memcmp(line + i, words, words_nbytes) != 0)
 		return false;
 	i += words_nbytes;
-	if (line[i] < '0' || line[i] > '2')
+	if (line[i] < '0' || line[i] > '2' ||
+	    i + 1 + skip_blanks(line + i + 1, nbytes - i - 1) != nbytes)
 		return false;
 	*dialect = (enum dtd_dialect)(line[i] - '0');
-	i++;
-	return i + skip_blanks(line + i, nbytes - i) == nbytes;
+	return true;
 }

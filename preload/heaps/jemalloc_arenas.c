@@ -113,11 +113,12 @@ new_heap(unsigned arena)
 static void
 add(struct arenas *a, unsigned arena)
 {
-	const void *const handle = a->handles + arena;
+	const void *handle;
 	uint64_t number;
 
 	if (arena >= ARENAS_MAX)
 		return;
+	handle = a->handles + arena;
 	/*
 	 * relaxed: a thread that has a block of an arena has synchronized with
 	 * the thread that made the arena.

@@ -125,8 +125,8 @@ hatftrace_client_fields(struct hatftrace_dtd *dtd, const char *name,
 	struct text event;
 	struct record_dtd from;
 
-	if (dtd == NULL || name == NULL || (text == NULL && nbytes != 0) ||
-	    nbytes > HATFTRACE_EVENT_NBYTES ||
+	if (dtd == NULL || dtd->name == NULL || name == NULL ||
+	    (text == NULL && nbytes != 0) || nbytes > HATFTRACE_EVENT_NBYTES ||
 	    dtd->size > HATFTRACE_DTD_NBYTES ||
 	    strnlen(dtd->name, HATFTRACE_NAME_NBYTES + 1) >
 		    HATFTRACE_NAME_NBYTES)

@@ -85,12 +85,14 @@ find_headers(uintptr_t begin, uintptr_t end, uintptr_t base,
 }
 
 /*
- * Set the range of the object's memory and the place of its unwind tables, from
- * the program headers.
+ * Set the range of the object's memory, the start of the code around 'pc', and
+ * the place of the unwind tables, from the program headers.
  */
 static void
-set_memory(const struct headers *headers, struct code_object *object)
+set_memory(const struct headers *headers, uintptr_t pc,
+	   struct code_object *object)
 {
+	const unsigned code_flags = PF_R | PF_X;
 	uintptr_t begin = UINTPTR_MAX, end = 0, index = 0;
 
 	for (size_t i = 0; i < headers->count; i++) {
@@ -101,6 +103,9 @@ set_memory(const struct headers *headers, struct code_object *object)
 			index = at;
 		if (h->p_type != PT_LOAD)
 			continue;
+		if (pc - at < h->p_memsz &&
+		    (h->p_flags & code_flags) == code_flags)
+			object->code_begin = at;
 		begin = at < begin ? at : begin;
 		end = at + h->p_memsz > end ? at + h->p_memsz : end;
 	}
@@ -127,7 +132,7 @@ find_in(struct dl_phdr_info *info, size_t nbytes, void *context)
 	struct code_object object = { .path = info->dlpi_name };
 
 	(void)nbytes;
-	set_memory(&headers, &object);
+	set_memory(&headers, s->pc, &object);
 	if (s->pc < object.begin || s->pc >= object.end)
 		return 0;
 	*s->object = object;
@@ -173,7 +178,7 @@ code_object_find(uintptr_t pc, struct code_object *object_ret)
 		object_ret->end = (uintptr_t)found.dlfo_map_end;
 		object_ret->base = found.dlfo_link_map->l_addr;
 		if (headers_of(&found, &headers))
-			set_memory(&headers, object_ret);
+			set_memory(&headers, pc, object_ret);
 		object_ret->path = found.dlfo_link_map->l_name;
 		return true;
 	}

@@ -19,6 +19,12 @@
 struct code_object {
 	uintptr_t begin,
 		end; /* the object's memory, from 'begin' to before 'end' */
+	/*
+	 * The start of the segment that contains the instruction, if the
+	 * segment is executable and readable, else 0.  Between segments, an
+	 * object can have memory that cannot be read.
+	 */
+	uintptr_t code_begin;
 	/* Address in memory minus address in the file. */
 	uintptr_t base;
 	/* A string that the loader owns; "" for the program itself. */

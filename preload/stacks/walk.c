@@ -84,7 +84,7 @@ follows_call(const struct code_object *object, uintptr_t pc)
 {
 	const uint8_t *const code = (const uint8_t *)pc;
 
-	if (pc - object->begin < 8)
+	if (object->code_begin == 0 || pc - object->code_begin < 8)
 		return false;
 	if (code[-5] == 0xe8)
 		return true;

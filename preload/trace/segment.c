@@ -81,7 +81,7 @@ live_word(const struct segment *s)
 		return "unknown";
 	if (!s->is_known)
 		return "unknown";
-	return s->lost_before != 0 ? "uncertain" : "exact";
+	return s->lost_before != 0 || s->lacks_heap ? "uncertain" : "exact";
 }
 
 static void
@@ -167,13 +167,8 @@ void
 segment_note_heap(struct segment *s, const struct event *ev)
 {
 	if (ev->type == EVENT_CREATE_HEAP) {
-		/*
-		 * If there is no room to note the heap, later segments will use
-		 * the heap without creating it.  Let the header of the next
-		 * segment say "live=unknown".
-		 */
 		if (s->heap_count == SEGMENT_HEAPS_MAX) {
-			s->is_known = false;
+			s->lacks_heap = true;
 			return;
 		}
 		s->heaps[s->heap_count++] = (struct segment_heap){

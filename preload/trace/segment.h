@@ -83,6 +83,11 @@ struct segment {
 	uint64_t kept_nbytes;
 	struct segment_heap heaps[SEGMENT_HEAPS_MAX]; /* the existing heaps */
 	uint32_t heap_count;
+	/*
+	 * There was no room in 'heaps' for a heap.  Later segments may use this
+	 * heap without creating it, so their headers say "live=uncertain".
+	 */
+	bool lacks_heap;
 	struct segment_dtds dtds;
 };
 

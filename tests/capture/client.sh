@@ -68,6 +68,11 @@ test_nulls()
 		hatftrace_client_heap_alloc(heap, NULL, 5);
 		hatftrace_client_heap_free(heap, NULL);
 		hatftrace_client_heap_realloc(heap, NULL, NULL, 0);
+		{
+			struct hatftrace_dtd dtd = { 0 };
+			if (hatftrace_client_fields(&dtd, "x", "y", 1) != -1)
+				return 1;
+		}
 		hatftrace_heap_destroy(heap);
 		return 0;
 	}
@@ -129,6 +134,44 @@ test_segments()
 		grep -ac '^text=a thread is done')" 4
 }
 
+# A trace notes at most 4096 heaps for later segments.  Beyond that limit, their
+# headers do not claim that the carried blocks are exact.
+test_many_heaps()
+{
+	local file
+
+	cat >many.c <<-'EOF'
+	#include <hatftrace.h>
+	#include <stdlib.h>
+	static char memory[5000];
+	int main(int argc, char **argv)
+	{
+		const int count = argc > 1 ? atoi(argv[1]) : 0;
+		for (int i = 0; i < count; i++)
+			hatftrace_heap_alloc(hatftrace_heap_create("h"),
+					     memory + i, 1);
+		for (int i = 0; i < 200000; i++)
+			free(malloc((size_t)(1 + i * 7 % 4000)));
+		return 0;
+	}
+	EOF
+	${CC:-cc} -std=c99 -fno-builtin -I"$CAPTURE/../../preload" -o many \
+		many.c || fail 'cannot build many'
+	HATFTRACE_ROTATE=64K trace "$TMP/few.hatf.gz" ./many 4000 || fail few
+	HATFTRACE_ROTATE=64K trace "$TMP/many.hatf.gz" ./many 4200 || fail many
+	check_ge 'segments of few heaps' "$(echo few.s*.gz | wc -w)" 3
+	check_ge 'segments of many heaps' "$(echo many.s*.gz | wc -w)" 3
+	for file in few.s*.gz; do
+		check "$file" "$(header "$file" live)" exact
+	done
+	for file in many.s*.gz; do
+		[ "$(header "$file" segment)" -eq 0 ] ||
+			check "$file" "$(header "$file" live)" uncertain
+	done
+	clean few.s*.hatf.gz
+	clean many.s*.hatf.gz
+}
+
 test_fork()
 {
 	trace "$TMP/fork.%p.hatf.gz" "$client" fork || fail fork
@@ -141,5 +184,6 @@ test_nulls
 test_order
 test_heaps
 test_segments
+test_many_heaps
 test_fork
 finish

@@ -63,6 +63,22 @@ check_stacks()
 	check_ge "$1: stacks" "$(tail -n 1 said)" 10
 }
 
+# A return address may lie in memory that cannot be read.
+${CC:-cc} -O2 -shared -fPIC -Wl,-z,max-page-size=0x200000 -Wl,-z,separate-code \
+	-o gap.so library.c || fail 'cannot build gap.so'
+${CC:-cc} -O2 -o stack_gap "$shared/stack_gap.c" -ldl ||
+	fail 'cannot build stack_gap'
+./stack_gap ./gap.so >out
+case $? in
+0)
+	HATFTRACE_STACKS=on trace gap.hatf ./stack_gap ./gap.so >out
+	check 'a return address between two segments' $? 0
+	clean gap.hatf
+	;;
+77) echo 'a loader that leaves no gaps between segments' >&2 ;;
+*) fail "stack_gap: $(cat out)" ;;
+esac
+
 HATFTRACE_STACKS=on:frees trace whole.hatf ./stack_torture \
 	"${SECONDS_LONG:-3}" ./one.so ./two.so >out 2>err
 check 'status' $? 0

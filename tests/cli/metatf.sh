@@ -155,6 +155,14 @@ check 'what is odd' "$(cat err)" "hatf metatf: odd.dtd:2:1: note: property\
 hatf metatf: odd.dtd:3:31: note: property 'a.unit' has no effect\
  unless another property refers to it"
 
+# A comment that only mentions a version does not choose the dialect.
+cat >planned.dtd <<'END'
+// Meta-TF version 1.2 is planned
+r : (tag, n) { tag.value = 4; n.width = 1; n.interpretation = none; }
+END
+run "$HATF" metatf check planned.dtd
+check_status 'a comment that mentions a version' 0
+
 # A trace that contains its DTD can be given for it.
 cat >own.dtd <<'END'
 // Meta-TF version 1.0

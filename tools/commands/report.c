@@ -313,11 +313,12 @@ json_row(const struct report *r, const struct groups *groups, uint32_t idx)
 {
 	const struct census *const c = r->g->census;
 	const struct group *const row = &groups->rows[idx];
-	const struct ages *const ages = &r->ages[idx];
+	const struct ages *const ages =
+		groups == &r->sites ? &r->ages[idx] : NULL;
 	json_t *const object = show_json_account(c, &row->sum);
 
 	json_object_set_new(object, "name", json_string(row->name));
-	if (groups != &r->sites || ages->count == 0)
+	if (ages == NULL || ages->count == 0)
 		return object;
 	json_object_set_new(object, "oldest", show_json_age(c, &ages->oldest));
 	json_object_set_new(object, "newest", show_json_age(c, &ages->newest));

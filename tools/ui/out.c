@@ -6,6 +6,7 @@
 #include "tools/ui/message.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +24,20 @@ out_stdout(void)
 	return &o;
 }
 
+/*
+ * Call this when write(2) has failed: should out_flush() try again?  If the
+ * descriptor does not block and had no room, first wait until there is room.
+ */
+static bool
+may_write_again(const struct out *o)
+{
+	struct pollfd poll_fd = { .fd = o->fd, .events = POLLOUT };
+
+	if (errno == EAGAIN || errno == EWOULDBLOCK)
+		return poll(&poll_fd, 1, -1) >= 0 || errno == EINTR;
+	return errno == EINTR;
+}
+
 void
 out_flush(struct out *o)
 {
@@ -33,7 +48,7 @@ out_flush(struct out *o)
 
 		if (n >= 0)
 			done += (size_t)n;
-		else if (errno != EINTR)
+		else if (!may_write_again(o))
 			o->sys_errno = errno;
 	}
 	o->used = 0;

@@ -179,11 +179,12 @@ reset_coding(struct memtrace_packets *w)
 static void
 choose_domain(struct memtrace_packets *w, uint64_t domain)
 {
+	domain %= DOMAIN_COUNT;
 	if (w->version < 3 || domain == w->domain)
 		return;
 	memtrace_flush(w);
 	w->next_ids[w->domain] = w->events.next_id;
-	w->domain = domain % DOMAIN_COUNT;
+	w->domain = domain;
 	w->events.first_id = w->events.next_id = w->next_ids[w->domain];
 	reset_coding(w);
 }

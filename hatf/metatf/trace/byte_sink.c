@@ -2,6 +2,8 @@
 /* byte_sink.c - see byte_sink.h */
 #include "hatf/metatf/trace/byte_sink.h"
 
+#include "hatf/io/write_again.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -68,9 +70,9 @@ byte_sink_fini(struct byte_sink *s)
 	if (s->deflate != NULL)
 		deflateEnd(&s->deflate->zlib);
 	free(s->deflate);
-	free(s->buf);
 	if (s->buf != NULL && s->fd >= 0)
 		close(s->fd);
+	free(s->buf);
 	*s = (struct byte_sink){ .fd = -1 };
 	errno = saved_errno;
 }
@@ -81,7 +83,7 @@ byte_sink_write(int fd, const uint8_t *bytes, size_t nbytes)
 	while (nbytes != 0) {
 		const ssize_t n = write(fd, bytes, nbytes);
 
-		if (n < 0 && errno != EINTR)
+		if (n < 0 && !write_again(fd))
 			return errno;
 		if (n > 0) {
 			bytes += n;
