@@ -213,6 +213,14 @@ async function testTable(page) {
   check('says so', await page.locator('th:has([data-sort="alloc"])')
     .getAttribute('aria-sort'), 'ascending');
   const rows = page.locator('table.sites tbody tr');
+  await page.locator('[data-sort="name"]').click();
+  check('names sort up first', await page.locator('th:has([data-sort="name"])')
+    .getAttribute('aria-sort'), 'ascending');
+  const names = await rows.locator('button.site > span').allTextContents();
+  check('names are in order', names.length > 1 && names.every((name, i) =>
+    !i || names[i - 1].localeCompare(name) <= 0));
+  await heading.click();
+  await heading.click();
   const all = await rows.count();
   await page.locator('#sites-filter').fill('sqlite');
   await checkSoon('filters', async () => {

@@ -66,13 +66,13 @@ dequeue(struct slots *s)
 static bool
 make_slots(struct slots *s, struct slot_keeper *k)
 {
+	if (s->count + SLOTS_FRESH > WORD_SLOT_MAX)
+		return false;
 	if (s->cap - s->count < SLOTS_FRESH) {
 		const uint32_t cap = s->cap + s->cap / 2 + 1024;
-		struct slot *grown;
+		struct slot *const grown =
+			realloc(s->slots, cap * sizeof(*grown));
 
-		if (s->count + SLOTS_FRESH > WORD_SLOT_MAX)
-			return false;
-		grown = realloc(s->slots, cap * sizeof(*grown));
 		if (grown == NULL)
 			return false;
 		s->slots = grown;

@@ -314,9 +314,11 @@ parse_byte(struct parser *p, char *c_ret)
 		return false;
 	high = hex_digit(p->next[2]);
 	low = hex_digit(p->next[3]);
+	if (high < 0 || low < 0)
+		return false;
 	*c_ret = (char)(high << 4 | low);
 	p->next += 4;
-	return high >= 0 && low >= 0;
+	return true;
 }
 
 /*

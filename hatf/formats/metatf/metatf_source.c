@@ -171,7 +171,8 @@ has_hatf_records(const struct metatf_source *m)
 	for (uint32_t i = 0; i < m->schema->section_count; i++)
 		for (uint32_t j = 0; j < m->schema->sections[i].record_count;
 		     j++)
-			if (m->maps[i][j].tag < HATF_COMMENT)
+			if (m->maps[i][j].tag < HATF_COMMENT ||
+			    m->maps[i][j].tag == METATF_ANY_REALLOC)
 				return true;
 	return false;
 }

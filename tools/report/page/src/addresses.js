@@ -56,7 +56,7 @@ function columnLabels(trace, columns) {
   const marks = [0, 0.25, 0.5, 0.75, 1];
   return marks.map((f) => ({
     at: f * columns,
-    text: time(f ? trace.addresses.time[Math.round(f * columns) - 1] : 0,
+    text: time(f ? trace.addresses.time[Math.max(Math.round(f * columns), 1) - 1] : 0,
       trace.axis),
   }));
 }

@@ -54,6 +54,12 @@ export function signed(text, number) {
   return number > 0 ? `+${text}` : text;
 }
 
+/* A number of small units, 60 of which are a large one. */
+function pair(number, large, small) {
+  return `${Math.floor(number / 60)}\u00a0${large} ` +
+    `${number % 60}\u00a0${small}`;
+}
+
 /* A duration in microseconds. */
 function duration(us) {
   const s = us / 1e6;
@@ -69,8 +75,8 @@ function duration(us) {
   if (s < 120)
     return `${+s.toPrecision(s < 10 ? 3 : 4)}\u00a0s`;
   if (s < 7200)
-    return `${Math.floor(s / 60)}\u00a0min ${Math.round(s % 60)}\u00a0s`;
-  return `${Math.floor(s / 3600)}\u00a0h ${Math.round(s % 3600 / 60)}\u00a0min`;
+    return pair(Math.round(s), 'min', 's');
+  return pair(Math.round(s / 60), 'h', 'min');
 }
 
 /* A time on a trace's axis. */

@@ -25,7 +25,7 @@ function cellsOf({ sizeLife }) {
   return cells;
 }
 
-/* The first and the last row or column that is not empty. */
+/* The smallest and the largest number; twice 0 if there is none. */
 function extent(numbers) {
   return numbers.length ? [Math.min(...numbers), Math.max(...numbers)] : [0, 0];
 }
@@ -64,8 +64,7 @@ function draw() {
   const source = (c) => c < lives ? c + left : c > lives ? life.length : -1;
   const get = (c, r) => all.get(`${source(c)} ${r + bottom}`);
   const values = [...all.values()].map((v) => v[unit]).filter((v) => v > 0);
-  const low = Math.min(...values);
-  const high = Math.max(...values);
+  const [low, high] = extent(values);
   const paint = heat(low, high);
   const whole = values.reduce((sum, v) => sum + v, 0);
 
@@ -103,7 +102,10 @@ function draw() {
     left: 78,
     gap: 1,
   });
-  showLegend(low, high, paint);
+  if (values.length)
+    showLegend(low, high, paint);
+  else
+    replace(legend);
   hint.textContent = 'Up: size of a block. Right: ' +
     (trace.axis === 'us' ? 'time' : 'events') +
     ' from its allocation to its free. Each step doubles.';

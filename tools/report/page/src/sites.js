@@ -125,7 +125,7 @@ function selected() {
   const part = view.filter.toLowerCase();
   const sign = view.down ? -1 : 1;
   const by = {
-    name: (a, b) => a.name.localeCompare(b.name) * -1,
+    name: (a, b) => a.name.localeCompare(b.name),
     life: (a, b) => meanLife(a) - meanLife(b),
   }[view.sort] ?? ((a, b) => a[view.sort] - b[view.sort]);
   return rows.filter((r) => `${r.name} ${r.detail} ${r.module}`.toLowerCase()
@@ -154,7 +154,7 @@ function heading(key, text) {
   return el('th', { scope: 'col', class: key === 'name' ? '' : 'number',
     'aria-sort': active ? view.down ? 'descending' : 'ascending' : 'none' },
   el('button', { type: 'button', 'data-sort': key, onclick: () => {
-    view.down = active ? !view.down : true;
+    view.down = active ? !view.down : key !== 'name';
     view.sort = key;
     draw();
     table.querySelector(`[data-sort="${key}"]`).focus();

@@ -81,10 +81,12 @@ function rates(trace) {
   });
 }
 
-function figure(value, unit) {
+function figure(value, unit, axis) {
   if (unit === 'blocks')
     return count(value);
-  return unit === 'rate' ? `${roundBytes(value)}/s` : roundBytes(value);
+  if (unit !== 'rate')
+    return roundBytes(value);
+  return `${roundBytes(value)}${axis === 'us' ? '/s' : '/event'}`;
 }
 
 function options(trace, unit, series) {
@@ -101,7 +103,7 @@ function options(trace, unit, series) {
       { ...axis, values: (_, ticks) => ticks.map((t) => tick(t, trace)),
         space: 90, size: 34 },
       { ...axis, size: host.clientWidth < 500 ? 66 : 78, values: (_, ticks) =>
-        ticks.map((v) => figure(v, unit)),
+        ticks.map((v) => figure(v, unit, trace.axis)),
       ...unit === 'blocks' ? {} : { incrs: byteSteps() } },
     ],
     series: [{}, ...series.map((s) =>
