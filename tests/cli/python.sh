@@ -97,4 +97,21 @@ with hatf.open("app.hatf.gz") as trace:
 	grep -q '^ImportError: libhatf.so.0 cannot be loaded; set' err ||
 		fail "without the library: $(tail -1 err)"
 fi
+
+# The figures do not depend on the locale of the program.
+sampled=$CLI/../data/foreign/memtrace/ext-v3.ctf.gz
+mkdir locales
+if localedef -i de_DE -f UTF-8 locales/de_DE.UTF-8 2>/dev/null; then
+	cat >comma.py <<-'END'
+		import locale, sys
+		import hatf
+		locale.setlocale(locale.LC_NUMERIC, sys.argv[1])
+		print(hatf.Trace(sys.argv[2]).header('sample_rate'))
+	END
+	export PYTHONPATH=$module
+	want=$(python3 comma.py C "$sampled")
+	[[ $want = 0.* ]] || fail "a rate: '$want'"
+	check 'a rate where the decimal point is a comma' "$(LOCPATH=$PWD/locales \
+		python3 comma.py de_DE.UTF-8 "$sampled")" "$want"
+fi
 finish

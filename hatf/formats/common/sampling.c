@@ -11,6 +11,7 @@
 #include "hatf/codec/comment_text.h"
 
 #include <locale.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,6 +49,21 @@ sampling_rate(const char *value)
 	}
 	freelocale(plain);
 	return rate;
+}
+
+bool
+sampling_print_rate(double rate, char *buf, size_t nbytes)
+{
+	const locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+	locale_t own;
+
+	if (plain == (locale_t)0)
+		return false;
+	own = uselocale(plain);
+	snprintf(buf, nbytes, "%.17g", rate);
+	uselocale(own);
+	freelocale(plain);
+	return true;
 }
 
 struct sampling

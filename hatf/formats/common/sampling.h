@@ -35,6 +35,12 @@ struct sampling sampling_find(const char *lines);
 double sampling_rate(const char *value);
 
 /*
+ * Store the text of a rate, for sampling_rate(), in the 'nbytes' bytes at 'buf';
+ * 32 bytes are enough.  Return false if there is no memory.
+ */
+bool sampling_print_rate(double rate, char *buf, size_t nbytes);
+
+/*
  * Return the number of samples of a record: 1, unless its attributes state
  * another number.  The result is at most UINT32_MAX.
  */

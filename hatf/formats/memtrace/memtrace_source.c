@@ -10,6 +10,7 @@
 #include "hatf/formats/common/batch.h"
 #include "hatf/formats/common/format.h"
 #include "hatf/formats/common/paged_map.h"
+#include "hatf/formats/common/sampling.h"
 #include "hatf/formats/memtrace/memtrace_stacks.h"
 
 #include <stdio.h>
@@ -378,8 +379,9 @@ on_info(struct source *s, struct memtrace_cursor *c)
 		return refuse(s, HATF_BAD_FIELD, "word_size");
 	m->word_nbytes = word_bits / 8;
 	memcpy(&rate, &rate_bits, sizeof(rate));
-	n = (size_t)snprintf(buf, sizeof(buf), "%.17g", rate);
-	if (!source_header(s, "sample_rate", buf, n) ||
+	if (!sampling_print_rate(rate, buf, sizeof(buf)))
+		return refuse(s, HATF_NO_MEMORY, NULL);
+	if (!source_header(s, "sample_rate", buf, strlen(buf)) ||
 	    !source_header_u64(s, "word_size", m->word_nbytes))
 		return false;
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
