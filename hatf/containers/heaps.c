@@ -124,11 +124,8 @@ make_room(struct heaps *heaps)
 }
 
 struct heap *
-heaps_get(struct heaps *heaps, uint64_t id)
+heaps_get_other(struct heaps *heaps, uint64_t id)
 {
-	if (id == 0)
-		return &heaps->first;
-
 	struct u64_map_entry *entry = u64_map_find(&heaps->index, id);
 	struct heap *heap;
 	bool added;
@@ -228,55 +225,4 @@ heaps_clear(struct heaps *heaps, uint64_t id)
 	free_blocks(heaps, heap);
 	if (id != 0)
 		remove_heap(heaps, heap);
-}
-
-/* Update the peaks.  The sum of sizes may wrap, like all numbers of HATF. */
-static void
-note_peak(struct heaps *heaps)
-{
-	if (heaps->live_count > heaps->peak_count)
-		heaps->peak_count = heaps->live_count;
-	if (heaps->live_nbytes > heaps->peak_nbytes)
-		heaps->peak_nbytes = heaps->live_nbytes;
-}
-
-bool
-heaps_put(struct heaps *heaps, struct heap *heap, uint64_t address,
-	  struct block *block, bool *replaced_ret, struct block *lost_ret)
-{
-	uint64_t nbytes = block->size;
-	struct block old;
-	bool added;
-
-	if (!(heaps->numbers_blocks
-		      ? numbered_blocks_put(&heap->numbered, address, block,
-					    &added, &old)
-		      : block_set_put(&heap->live, address, block, &added,
-				      &old)))
-		return false;
-	if (!added) {
-		nbytes -= old.size;
-		if (lost_ret != NULL)
-			*lost_ret = old;
-	}
-	heap->nbytes += nbytes;
-	heaps->live_nbytes += nbytes;
-	heaps->live_count += added;
-	note_peak(heaps);
-	*replaced_ret = !added;
-	return true;
-}
-
-bool
-heaps_take(struct heaps *heaps, struct heap *heap, uint64_t address,
-	   struct block *old_ret)
-{
-	if (!(heaps->numbers_blocks
-		      ? numbered_blocks_take(&heap->numbered, address, old_ret)
-		      : block_set_take(&heap->live, address, old_ret)))
-		return false;
-	heap->nbytes -= old_ret->size;
-	heaps->live_count--;
-	heaps->live_nbytes -= old_ret->size;
-	return true;
 }

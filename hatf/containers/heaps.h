@@ -80,11 +80,18 @@ bool heaps_keep_without_history(struct heaps *heaps);
 void heaps_sum_without_history(struct heaps *heaps, uint64_t id,
 			       uint64_t *count_ret, uint64_t *nbytes_ret);
 
+/* Like heaps_get(), but for an 'id' other than 0. */
+struct heap *heaps_get_other(struct heaps *heaps, uint64_t id);
+
 /*
  * Return the heap 'id'.  Create it if it does not exist.  NULL if there is no
  * memory.
  */
-struct heap *heaps_get(struct heaps *heaps, uint64_t id);
+static inline struct heap *
+heaps_get(struct heaps *heaps, uint64_t id)
+{
+	return id == 0 ? &heaps->first : heaps_get_other(heaps, id);
+}
 
 /* Like heaps_get(), but return NULL if the heap does not exist. */
 struct heap *heaps_find(struct heaps *heaps, uint64_t id);
@@ -98,21 +105,66 @@ bool heaps_keep_order(struct heaps *heaps);
 /* Remove all blocks of heap 'id', and the heap itself unless it is heap 0. */
 void heaps_clear(struct heaps *heaps, uint64_t id);
 
+/* Update the peaks.  The sum of sizes may wrap, like all numbers of HATF. */
+static inline void
+heaps_note_peak(struct heaps *heaps)
+{
+	if (heaps->live_count > heaps->peak_count)
+		heaps->peak_count = heaps->live_count;
+	if (heaps->live_nbytes > heaps->peak_nbytes)
+		heaps->peak_nbytes = heaps->live_nbytes;
+}
+
 /*
  * Add a block, or replace the block at 'address'.  '*replaced_ret' is true if a
  * block was replaced.  Copy a replaced block to '*lost_ret', unless 'lost_ret'
  * is NULL.  If the heaps number their blocks, set block->number.  Return false
  * if there is no memory.
  */
-bool heaps_put(struct heaps *heaps, struct heap *heap, uint64_t address,
-	       struct block *block, bool *replaced_ret, struct block *lost_ret);
+static inline bool
+heaps_put(struct heaps *heaps, struct heap *heap, uint64_t address,
+	  struct block *block, bool *replaced_ret, struct block *lost_ret)
+{
+	uint64_t nbytes = block->size;
+	struct block old;
+	bool added;
+
+	if (!(heaps->numbers_blocks
+		      ? numbered_blocks_put(&heap->numbered, address, block,
+					    &added, &old)
+		      : block_set_put(&heap->live, address, block, &added,
+				      &old)))
+		return false;
+	if (!added) {
+		nbytes -= old.size;
+		if (lost_ret != NULL)
+			*lost_ret = old;
+	}
+	heap->nbytes += nbytes;
+	heaps->live_nbytes += nbytes;
+	heaps->live_count += added;
+	heaps_note_peak(heaps);
+	*replaced_ret = !added;
+	return true;
+}
 
 /*
  * Remove the block at 'address' and copy it to '*old_ret'; false if there is
  * none.
  */
-bool heaps_take(struct heaps *heaps, struct heap *heap, uint64_t address,
-		struct block *old_ret);
+static inline bool
+heaps_take(struct heaps *heaps, struct heap *heap, uint64_t address,
+	   struct block *old_ret)
+{
+	if (!(heaps->numbers_blocks
+		      ? numbered_blocks_take(&heap->numbered, address, old_ret)
+		      : block_set_take(&heap->live, address, old_ret)))
+		return false;
+	heap->nbytes -= old_ret->size;
+	heaps->live_count--;
+	heaps->live_nbytes -= old_ret->size;
+	return true;
+}
 
 /*
  * Copy the data of the block at 'address' to '*block_ret'; false if there is

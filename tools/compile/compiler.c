@@ -340,7 +340,7 @@ compiler_put_new(struct compiler *c, const struct hatf_event *e,
 	call->size = e->size;
 	call->slot = slots_take(&c->slots, call->stream);
 	if (call->slot == SLOTS_NONE) {
-		if (c->slots.count > WORD_SLOT_MAX - SLOTS_FRESH)
+		if (c->slots.count > WORD_SLOT_MAX - SLOTS_FRESH_MAX)
 			c->limit = "more than 268 million live blocks";
 		return false;
 	}

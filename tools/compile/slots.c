@@ -35,7 +35,10 @@ slots_add_stream(struct slots *s, uint32_t stream)
 	if (grown == NULL)
 		return false;
 	s->keepers = grown;
-	s->keepers[stream] = (struct slot_keeper){ .first = SLOTS_NONE };
+	s->keepers[stream] = (struct slot_keeper){
+		.first = SLOTS_NONE,
+		.group = SLOTS_FRESH,
+	};
 	s->keeper_count = stream + 1;
 	return true;
 }
@@ -62,13 +65,13 @@ dequeue(struct slots *s)
 	return slot;
 }
 
-/* Make SLOTS_FRESH more slots for a thread. */
+/* Make a group of slots for a thread. */
 static bool
 make_slots(struct slots *s, struct slot_keeper *k)
 {
-	if (s->count + SLOTS_FRESH > WORD_SLOT_MAX)
+	if (s->count > WORD_SLOT_MAX - SLOTS_FRESH_MAX)
 		return false;
-	if (s->cap - s->count < SLOTS_FRESH) {
+	if (s->cap - s->count < k->group) {
 		const uint32_t cap = s->cap + s->cap / 2 + 1024;
 		struct slot *const grown =
 			realloc(s->slots, cap * sizeof(*grown));
@@ -79,8 +82,10 @@ make_slots(struct slots *s, struct slot_keeper *k)
 		s->cap = cap;
 	}
 	k->fresh = s->count;
-	s->count += SLOTS_FRESH;
+	s->count += k->group;
 	k->fresh_end = s->count;
+	if (k->group < SLOTS_FRESH_MAX)
+		k->group *= 2;
 	for (uint32_t i = k->fresh; i < k->fresh_end; i++)
 		s->slots[i] = (struct slot){ .offset = 0 };
 	return true;

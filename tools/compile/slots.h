@@ -9,12 +9,17 @@
  * only if the queue has more than SLOTS_QUEUED slots.  A slot that waits so
  * long in the queue rarely makes the thread that takes the slot wait for the
  * thread that freed the slot.  If the queue has fewer slots, the thread takes a
- * slot that has never been used.  A thread gets such slots in groups of
- * SLOTS_FRESH, whose block addresses fill one cache line of the driver.
+ * slot that has never been used.  A thread gets such slots in groups.  The
+ * block addresses of a thread's first group, SLOTS_FRESH slots, fill two cache
+ * lines of the driver.  Each later group is twice as large as the one before,
+ * up to SLOTS_FRESH_MAX slots, whose block addresses fill a page.  If all groups
+ * were small, lines of different threads would be neighbours, and a processor
+ * that prefetches neighbours would take lines from the thread that writes them.
  *
  * Therefore the number of slots is at most the peak number of live blocks plus
- * SLOTS_QUEUED, plus (SLOTS_KEPT + SLOTS_FRESH) for each thread.  Each slot
- * takes 24 bytes here.
+ * SLOTS_QUEUED, plus SLOTS_KEPT for each thread, plus the unused slots of each
+ * thread's last group.  These are at most SLOTS_FRESH more than the thread has
+ * used.  Each slot takes 24 bytes here.
  *
  * Used by one thread at a time.
  */
@@ -25,9 +30,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SLOTS_KEPT   256
-#define SLOTS_QUEUED 4096
-#define SLOTS_FRESH  8
+#define SLOTS_KEPT	256
+#define SLOTS_QUEUED	4096
+#define SLOTS_FRESH	16
+#define SLOTS_FRESH_MAX 512
 
 #define SLOTS_NONE UINT32_MAX
 
@@ -49,6 +55,7 @@ struct slot {
 struct slot_keeper {
 	uint32_t first, count;
 	uint32_t fresh, fresh_end;
+	uint32_t group; /* number of slots in the next group */
 };
 
 struct slots {
