@@ -111,7 +111,8 @@ if localedef -i de_DE -f UTF-8 locales/de_DE.UTF-8 2>/dev/null; then
 	export PYTHONPATH=$module
 	want=$(python3 comma.py C "$sampled")
 	[[ $want = 0.* ]] || fail "a rate: '$want'"
-	check 'a rate where the decimal point is a comma' "$(LOCPATH=$PWD/locales \
-		python3 comma.py de_DE.UTF-8 "$sampled")" "$want"
+	export LOCPATH=$PWD/locales
+	check 'a rate where the decimal point is a comma' \
+		"$(python3 comma.py de_DE.UTF-8 "$sampled")" "$want"
 fi
 finish

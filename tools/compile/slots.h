@@ -12,9 +12,10 @@
  * slot that has never been used.  A thread gets such slots in groups.  The
  * block addresses of a thread's first group, SLOTS_FRESH slots, fill two cache
  * lines of the driver.  Each later group is twice as large as the one before,
- * up to SLOTS_FRESH_MAX slots, whose block addresses fill a page.  If all groups
- * were small, lines of different threads would be neighbours, and a processor
- * that prefetches neighbours would take lines from the thread that writes them.
+ * up to SLOTS_FRESH_MAX slots, whose block addresses fill a page.  If all
+ * groups were small, lines of different threads would be neighbours, and a
+ * processor that prefetches neighbours would take lines from the thread that
+ * writes them.
  *
  * Therefore the number of slots is at most the peak number of live blocks plus
  * SLOTS_QUEUED, plus SLOTS_KEPT for each thread, plus the unused slots of each

@@ -35,8 +35,8 @@ struct sampling sampling_find(const char *lines);
 double sampling_rate(const char *value);
 
 /*
- * Store the text of a rate, for sampling_rate(), in the 'nbytes' bytes at 'buf';
- * 32 bytes are enough.  Return false if there is no memory.
+ * Store the text of a rate, for sampling_rate(), in the 'nbytes' bytes at
+ * 'buf'; 32 bytes are enough.  Return false if there is no memory.
  */
 bool sampling_print_rate(double rate, char *buf, size_t nbytes);
 
