@@ -124,8 +124,11 @@ make_room(struct heaps *heaps)
 }
 
 struct heap *
-heaps_get_other(struct heaps *heaps, uint64_t id)
+heaps_get(struct heaps *heaps, uint64_t id)
 {
+	if (id == 0)
+		return &heaps->first;
+
 	struct u64_map_entry *entry = u64_map_find(&heaps->index, id);
 	struct heap *heap;
 	bool added;

@@ -80,18 +80,11 @@ bool heaps_keep_without_history(struct heaps *heaps);
 void heaps_sum_without_history(struct heaps *heaps, uint64_t id,
 			       uint64_t *count_ret, uint64_t *nbytes_ret);
 
-/* Like heaps_get(), but for an 'id' other than 0. */
-struct heap *heaps_get_other(struct heaps *heaps, uint64_t id);
-
 /*
  * Return the heap 'id'.  Create it if it does not exist.  NULL if there is no
  * memory.
  */
-static inline struct heap *
-heaps_get(struct heaps *heaps, uint64_t id)
-{
-	return id == 0 ? &heaps->first : heaps_get_other(heaps, id);
-}
+struct heap *heaps_get(struct heaps *heaps, uint64_t id);
 
 /* Like heaps_get(), but return NULL if the heap does not exist. */
 struct heap *heaps_find(struct heaps *heaps, uint64_t id);
