@@ -84,17 +84,19 @@ make_tls(void)
 	static uint8_t *area;
 	static size_t area_nbytes;
 
-	if (area_nbytes < 2 * reach) {
+	if (area == NULL || area_nbytes < 2 * reach) {
+		uint8_t *const mapped = memory_map_wiped(2 * reach);
+
+		if (mapped == NULL)
+			return NULL;
+		area = mapped;
 		area_nbytes = 2 * reach;
-		area = memory_map_wiped(area_nbytes);
 	}
 	/*
 	 * 'alive' is at the start of the area, the thread pointer in the
 	 * middle.
 	 */
 	alive = (struct tid_word *)(void *)area;
-	if (area == NULL)
-		return NULL;
 	uint8_t *const tp =
 		(uint8_t *)((uintptr_t)(area + reach) & ~(uintptr_t)63);
 #if defined(__x86_64__)
@@ -293,8 +295,14 @@ hidden_thread_start(int (*body)(void *), void *argument, const int *keep,
 		    unsigned n)
 {
 	uint8_t *const stack = make_stack();
-	void *const tls = make_tls();
+	void *tls;
 
+	/*
+	 * Wait, because the previous thread may still be ending, with the same
+	 * stack and the same thread-local area.
+	 */
+	await_end();
+	tls = make_tls();
 	if (stack == NULL || tls == NULL) {
 		errno = ENOMEM;
 		return false;
@@ -303,11 +311,6 @@ hidden_thread_start(int (*body)(void *), void *argument, const int *keep,
 	for (; task.n < n && task.n < HIDDEN_THREAD_KEEP_MAX; task.n++)
 		task.keep[task.n] = keep[task.n];
 
-	/*
-	 * Wait, because the previous thread may still be ending, on the same
-	 * stack.
-	 */
-	await_end();
 	const uint64_t mask = sys_block_signals();
 	const int tid =
 		clone(thread_main, stack + GUARD_NBYTES + STACK_NBYTES,
