@@ -111,8 +111,9 @@ hatf_heritage_text(enum hatf_heritage heritage)
 }
 
 /*
- * Print the system's reason (errno); if there is none, print the text of the
- * status.  Either text helps the user more than the place in the trace.
+ * Print the system's reason (err->sys_errno) or, if there is none, the text of
+ * the status.  Do not print the place in the trace, which would not help the
+ * user.
  */
 static void
 print_system_error(const struct hatf_error *err, char *buf, size_t nbytes)
@@ -137,8 +138,9 @@ print_trace_error(const struct hatf_error *err, char *buf, size_t nbytes)
 	if (err->line != 0)
 		snprintf(line, sizeof(line), "line %" PRIu64 ", ", err->line);
 	/*
-	 * If the compressed data is truncated or damaged, also report how much
-	 * of the compressed file was read, because the fault is near that byte.
+	 * If the compressed data is truncated or damaged, also report up to
+	 * which byte the compressed file was read, because the fault is near
+	 * that byte.
 	 */
 	if (err->compression != NULL && (err->status == HATF_TRUNCATED ||
 					 err->status == HATF_BAD_COMPRESSION))

@@ -135,8 +135,8 @@ hex_value(char c)
 
 /*
  * Return the character encoded at 's', and set '*nbytes_ret' to the length of
- * its encoding; 'left' bytes can be read.  A backslash that does not begin an
- * escape is an ordinary character.
+ * its encoding.  The text has 'left' bytes from 's' on.  A backslash that does
+ * not begin an escape is an ordinary character.
  */
 static char
 unescape(const char *s, size_t left, size_t *nbytes_ret)

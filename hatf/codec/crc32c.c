@@ -5,10 +5,11 @@
  * The CRC-32C instruction of the processor has a latency of three cycles and a
  * throughput of one per cycle.  So crc32c_add() splits a long input into
  * thirds, computes their checksums by turns in one loop, and then joins the
- * checksums.  If 'n' bytes of the later thirds follow a third, the checksum of
- * the third is multiplied by x^(8n), modulo the polynomial.  The XOR of the
- * three products is the joined checksum.  Joining takes as long as the checksum
- * of a few kilobytes, so crc32c_add() does not split a short input.
+ * checksums.  To join the checksums, it multiplies the checksum of each third
+ * by x^(8n), modulo the polynomial, where 'n' is the number of bytes in the
+ * thirds after this third.  The XOR of the three products is the joined
+ * checksum.  Joining takes as long as the checksum of a few kilobytes, so
+ * crc32c_add() does not split a short input.
  */
 #include "hatf/codec/crc32c.h"
 
@@ -79,8 +80,8 @@ static const uint32_t table[256] = {
 };
 
 /*
- * In the static functions of this file, 'crc' and the result are a checksum
- * before the final inversion.
+ * In the static functions of this file, 'crc' and each returned checksum lack
+ * the final inversion.
  */
 static uint32_t
 sum_by_table(uint32_t crc, const uint8_t *p, size_t nbytes)

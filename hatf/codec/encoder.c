@@ -104,8 +104,9 @@ is_alloc_free(const struct hatf_record *rec)
 }
 
 /*
- * Write an alloc or free with at most 8 bytes of attributes at 'text'.  Even if
- * there are fewer, 8 bytes at 'text' must be readable (TEXT_SPARE_NBYTES).
+ * Write an alloc or free with 'text_nbytes' bytes of attributes at 'text', at
+ * most 8.  The function always reads 8 bytes at 'text' (see TEXT_SPARE_NBYTES
+ * in encoder_block.c).
  */
 static inline void
 put_alloc_free(struct encoder *e, unsigned tag, uint64_t size, uint64_t address,

@@ -17,11 +17,11 @@
  * locks, uses stdio or locale, makes a system call or touches errno.  An
  * encoder has one owner, who serializes all calls.
  *
- * Invariants: [buf, buf + used) is a legal HATF stream.  It depends on no
- * earlier byte if the caller begins a block after each encoder_reset().  Until
- * encoder_end(), it lacks the comment with the column of stacks, the number
- * after "bytes=" in the block comment, and the checksum.  The buffer has room
- * for the records of the span.
+ * Invariants: [buf, buf + used) is a legal HATF stream.  If the caller begins a
+ * block after each encoder_reset(), this stream can be decoded without the
+ * earlier blocks.  Until encoder_end(), the stream lacks the comment with the
+ * column of stacks, the number after "bytes=" in the block comment, and the
+ * checksum.  The buffer has room for the records of the span.
  */
 #ifndef HATF_ENCODER_H
 #define HATF_ENCODER_H
@@ -64,11 +64,14 @@ struct encoder {
 	bool restart;
 	bool is_fast; /* fast mode is on, see encoder_set_fast() */
 	/*
-	 * Set by the caller.  If set, each block that encoder_begin() begins
-	 * ends with a checksum (FORMAT "Sums").
+	 * Set by the caller.  If set, a checksum is at the end of each block
+	 * that encoder_begin() has begun (FORMAT "Sums").
 	 */
 	bool has_sums;
-	/* Offset in 'buf' of the digits of the checksum; 0: not written yet. */
+	/*
+	 * Offset in 'buf' of the digits of the checksum; 0: the block has no
+	 * line for a checksum yet.
+	 */
 	size_t sum_off;
 	/*
 	 * The span (records not yet written) and its arrays, in the caller's
@@ -235,7 +238,7 @@ encoder_put_taken(struct encoder *e, uint8_t tag, uint64_t size,
  * function of the encoder but encoder_run_put().
  */
 struct encoder_run {
-	/* position in the buffer; each record must begin before 'end' */
+	/* The next record begins at 'next', which must be before 'end'. */
 	uint8_t *next, *end;
 	struct layout_field size, address;
 	/* The bytes of each record after its address, in memory order. */
@@ -302,10 +305,10 @@ encoder_span_left(const struct encoder *e)
 void encoder_set_fast(struct encoder *e, bool is_fast);
 
 /*
- * Should the caller end the block now?  Yes if the buffer has 'block_nbytes'
- * bytes or more, or if the column of stacks is nearly full.  If the planner
- * ends blocks ('is_span_block'), also if the span is full, or if more than half
- * of 'texts' is in use.
+ * Should the caller end the block now?  Yes if 'used' is at least
+ * 'block_nbytes', or if the column of stacks is nearly full.  If
+ * 'is_span_block' of the planner is set, the answer is also yes if the span is
+ * full, or if more than half of 'texts' is in use.
  */
 bool encoder_is_full(const struct encoder *e, size_t block_nbytes);
 
@@ -316,10 +319,11 @@ bool encoder_is_full(const struct encoder *e, size_t block_nbytes);
 void encoder_flush(struct encoder *e);
 
 /*
- * Write the records of the span.  If a column of stacks is active, end it and
- * insert its comment before the records whose stacks it contains.  Return the
- * number of comments added: 0 or 1.  Call this function before composing a
- * trailer, because the trailer states how many records and bytes precede it.
+ * Write the records of the span.  If a column of stacks is active, end the
+ * column, and insert the comment with the column before the records whose
+ * stacks are in the column.  Return the number of comments added: 0 or 1.  Call
+ * this function before composing a trailer, because the trailer states how many
+ * records and bytes precede it.
  */
 unsigned encoder_end_column(struct encoder *e);
 

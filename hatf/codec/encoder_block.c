@@ -24,8 +24,8 @@
 /* ------------------------------------------------------------------ memory */
 
 /*
- * Number of bytes after 'texts' that can be read, because put_alloc_free()
- * always reads 8 bytes of attributes, even if there are fewer.
+ * Number of readable bytes after the end of 'texts': put_alloc_free() always
+ * reads 8 bytes of attributes, even if there are fewer.
  */
 #define TEXT_SPARE_NBYTES 8
 
@@ -129,8 +129,8 @@ encoder_comment(struct encoder *e, const char *text, size_t nbytes)
 }
 
 /*
- * Remember the offset of the checksum in the last comment, which ends with
- * SUM_LINE.
+ * Set 'sum_off' to the offset of the checksum in the last comment, which must
+ * end with SUM_LINE.
  */
 static void
 note_sum_place(struct encoder *e)

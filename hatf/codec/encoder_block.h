@@ -52,7 +52,7 @@ encoder_choose_pending_max(const struct encoder *e)
 	return n < e->planner.records ? n : e->planner.records;
 }
 
-/* Write a comment to the buffer, which has room for it. */
+/* Write a comment to the buffer, which must have room for the comment. */
 void encoder_write_comment(struct encoder *e, const uint8_t *text,
 			   size_t nbytes);
 

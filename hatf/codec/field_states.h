@@ -14,9 +14,9 @@
  * "default, after 2" means: the interpretation is default, and the last width
  * before it was 2.  A change from default to none restores that width without a
  * "set fieldSize" record.  A delta of 0 bytes repeats the last value.  One "set
- * fieldSize" record changes a delta to 0 bytes, and another changes it back.  A
- * change to default takes a longer record.  Under baseOffset, a field of 0
- * bytes has the value of the base.
+ * fieldSize" record gives a delta a width of 0 bytes, and another restores the
+ * width.  Each of these records is shorter than the record that sets a default.
+ * Under baseOffset, a field of 0 bytes has the value of the base.
  *
  * These functions keep the rules of encoder.h for code in traced programs, and
  * any thread may call them.

@@ -60,8 +60,8 @@ struct field_uses {
 };
 
 /*
- * Return the value of a field of 'rec'.  As the address of a realloc, return
- * the old address, which is the first of its two.
+ * Return the value of a field of 'rec'.  If the field is the address and 'rec'
+ * is a realloc, return the old address, which the record stores first.
  */
 uint64_t field_uses_value(const struct hatf_record *rec, unsigned field);
 

@@ -21,8 +21,9 @@ hatf_record_is_realloc(const struct hatf_record *rec)
 }
 
 /*
- * Does the record describe a block that was live when the trace began?  The
- * caller must know that no event precedes the record (FORMAT "Segments").
+ * Does the record describe a block that was live when the trace began?  Call
+ * this function only if no event precedes the record, because the attribute
+ * CARRIED means nothing after an event (FORMAT "Segments").
  */
 static inline bool
 hatf_record_is_carried(const struct hatf_record *rec)
@@ -43,8 +44,8 @@ hatf_record_comment_starts(const struct hatf_record *rec, const char *start)
 
 /*
  * Return the number in a field, which must not be the attributes.  For a
- * realloc, the address is the new one.  If records of this tag do not have the
- * field, return 0, which 'rec' has in this field (hatf_content.h).
+ * realloc, the address is the new one.  If records of this tag lack the field,
+ * return 0, because the field is then 0 in 'rec' (hatf_content.h).
  */
 static inline uint64_t
 hatf_record_number(const struct hatf_record *rec, unsigned field)

@@ -2,8 +2,9 @@
 /*
  * pairing.h - find the records that begin a logical event
  *
- * A realloc record of tag 3, 4 or 5 announces the alloc and free records that
- * follow it (FORMAT "Realloc"); together they are one logical event.  Traces by
+ * A realloc record of tag 3 announces that an alloc and a free follow; tag 4
+ * announces only an alloc, and tag 5 only a free (FORMAT "Realloc").  The
+ * realloc and the records that it announces are one logical event.  Traces by
  * other tools may lack the announced records.  So an alloc or free counts as a
  * part of the realloc before it only if that realloc announced a record of this
  * tag, with the same thread and address.  Any other record, except a comment or

@@ -17,11 +17,13 @@
 #include "hatf/codec/hatf_record.h"
 
 /*
- * BASE_SAMPLES: the largest number of addresses in the sample that chooses a
- * candidate.
+ * A candidate is an address that may become the base of the address field.
+ * BASE_SAMPLES: maximum number of addresses of a span by which
+ * renew_candidates() chooses a candidate.
  * BASE_TRIAL: after the first spans, two of every BASE_TRIAL spans try a
  * candidate.
- * BASE_GAIN: a new base must save more than this many bytes in a span.
+ * BASE_GAIN: to become the base, a candidate must save more than this many
+ * bytes in a span.
  */
 #define BASE_SAMPLES 16
 #define BASE_TRIAL   8
@@ -268,9 +270,10 @@ present_state(const struct field_plan *f)
 }
 
 /*
- * Set the cost of each state at the start of the span.  If there is a present
- * state, it costs 0, and the span can start in no other state.  Else estimate
- * for each state the length of the metadata that enters it.
+ * Set the cost of each state at the start of the span.  If 'present' is not
+ * FIELD_STATE_OTHER, this state costs 0, and the span can start in no other
+ * state.  Else estimate for each state the length of the metadata that enters
+ * it.
  */
 static void
 start_costs(const struct field_plan *f, unsigned present,
@@ -311,7 +314,7 @@ use_value(const struct field_plan *f, size_t use)
 }
 
 /*
- * The field is under default from use 'use' until before use 'end'.  Emit a
+ * The field is under default from use 'use' to the use before 'end'.  Emit a
  * change of the default wherever the value changes.  Return false if there is
  * no room for a change.
  */

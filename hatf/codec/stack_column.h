@@ -80,14 +80,14 @@ void stack_column_add(struct stack_column *c, struct hatf_record *rec);
 bool stack_column_wants(const struct hatf_record *rec);
 
 /*
- * Write an entry for the stack 'id' of the next record.  The model has not
- * predicted this stack.
+ * Write an entry for the stack 'id' of the next record.  The caller has found
+ * that the model does not predict this stack.
  */
 void stack_column_put_entry(struct stack_column *c, uint32_t id);
 
 /*
- * Store the stack 'id' of the next record; the record belongs to 'thread' and
- * has a value in the column.
+ * Store the stack 'id' of the next record, a record of 'thread'.  The record
+ * must have a value in the column (see stack_model_has_entry()).
  */
 static inline void
 stack_column_add_stack(struct stack_column *c, uint64_t thread, uint32_t id)
@@ -111,8 +111,8 @@ stack_column_is_nearly_full(const struct stack_column *c)
 
 /*
  * Can the caller pass the stacks of the next few hundred allocs directly to
- * stack_column_add_stack(), without stack_column_add()?  If so, frees have no
- * values in the column.
+ * stack_column_add_stack(), without stack_column_add()?  Return true only if
+ * frees have no values in the column.
  */
 static inline bool
 stack_column_takes_allocs(const struct stack_column *c)

@@ -37,7 +37,8 @@
 /*
  * A use whose class has this bit is tied: the state must not change before the
  * use.  The bit selects within[1], where the rules must forbid changes within a
- * group.  They must forbid changes to the other group by 'enter'.
+ * group.  In 'enter' of this class, the rules must forbid changes to the other
+ * group.
  */
 #define TRELLIS_TIED 32
 
@@ -69,8 +70,8 @@ struct trellis_path {
 	/*
 	 * 'costs' has, for each use, the cost of each state after this use.
 	 * 'stayed' has, for each use, the bits '1 << state' of the states whose
-	 * cheapest path does not change before this use.  The first 8 bytes of
-	 * 'stayed' are padding with all bits set.
+	 * cheapest path was in the same state before this use.  The first 8
+	 * bytes of 'stayed' are padding with all bits set.
 	 */
 	struct trellis_costs costs[TRELLIS_USES];
 	uint8_t stayed[8 + TRELLIS_USES];

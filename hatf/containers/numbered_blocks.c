@@ -30,8 +30,8 @@
 #define ENTRIES_MEAN 8u
 
 /*
- * The size of a huge page, and the minimum size of an array of rows that asks
- * for huge pages.
+ * The size of a huge page, and the size from which on grow_array() asks for
+ * huge pages.
  */
 #define HUGE_NBYTES ((size_t)2 << 20)
 
@@ -64,8 +64,9 @@ numbered_blocks_fini(struct numbered_blocks *blocks)
 
 /*
  * Copy the old array into a new one of 'nbytes' bytes, a power of two.  Free
- * the old array.  Return the new one, or NULL if there is no memory.
- * Successive events use rows far apart, so large pages avoid most TLB misses.
+ * the old array, and return the new one.  If there is no memory, keep the old
+ * array, and return NULL.  Successive events use rows far apart, so large pages
+ * avoid most TLB misses.
  */
 static void *
 grow_array(void *old, size_t old_nbytes, size_t nbytes)
@@ -211,8 +212,9 @@ set_next(struct numbered_blocks *blocks, uint32_t number, uint32_t next)
 }
 
 /*
- * Return the number of the block at a place; 0 if there is none.
- * '*before_ret' is the block before it in the chain; 0 if it is the first.
+ * Return the number of the block at a place; 0 if there is none.  '*before_ret'
+ * is the number of the block before it in the chain; 0 if the block is the
+ * first.
  */
 static inline uint32_t
 get_number(const struct numbered_blocks *blocks,
@@ -540,7 +542,9 @@ numbered_blocks_take(struct numbered_blocks *blocks, uint64_t address,
 	return true;
 }
 
-/* Return the next number of the walk in a page; 0 if there is none. */
+/*
+ * Return the number of the walk's next block in this page; 0 if there is none.
+ */
 static uint32_t
 next_number(const struct numbered_blocks *blocks,
 	    const struct numbered_page *page, struct numbered_walk *walk)

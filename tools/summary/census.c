@@ -183,8 +183,8 @@ begin_window(struct census *s, const struct hatf_event *e)
 	s->alloc_calls = s->free_calls = s->realloc_calls = 0;
 	s->failed_calls = 0;
 	/*
-	 * Epoch 1 begins here, so what is live now is the first peak of the
-	 * window.
+	 * What is live now counts as the first peak of the window, and this
+	 * peak begins epoch 1 (see account.h).
 	 */
 	s->epoch = 1;
 	s->start = s->total.live;

@@ -109,7 +109,7 @@ struct census_window {
 	bool peak_is_count;
 	bool axis_is_events; /* use event numbers even if the trace has times */
 	bool points_are_fine;
-	/* the history's points list lanes instead of stacks */
+	/* points of the history are lists of lanes instead of stacks */
 	bool points_are_lanes;
 };
 
@@ -135,7 +135,7 @@ struct census {
 	/* calls of the whole trace so far (trace_window_counts()) */
 	uint64_t event_count;
 
-	/* row of each stack minus STACK_FIRST, by the stack's id */
+	/* maps the id of a stack to the stack's row minus STACK_FIRST */
 	struct id_rows stack_rows;
 	struct account_list by_stack;
 	uint64_t *stack_ids; /* stack id by row */
@@ -244,8 +244,8 @@ census_axis_is_time(const struct census *s)
 }
 
 /*
- * Return the accounts whose live bytes the history's points list: those of the
- * stacks or those of the lanes.
+ * Return the accounts whose live bytes are listed in the points of the history:
+ * the accounts of the stacks or those of the lanes.
  */
 static inline const struct account_list *
 census_points_of(const struct census *s)

@@ -27,7 +27,7 @@ owners_of(struct census *s, const struct live_block *block, uint32_t heap)
 
 /*
  * Note in the history that the live bytes of the block's stack change or, if
- * the history's points list lanes, those of the block's lane.
+ * 'points_are_lanes' is set, those of the block's lane.
  */
 static inline void
 mark(struct census *s, const struct live_block *block)
@@ -106,7 +106,10 @@ store_block(struct census *s, struct live_block block, uint32_t number,
 	return true;
 }
 
-/* See census_begin_block(). */
+/*
+ * Like census_begin_block(), but with 'is_event', also count the block as
+ * allocated.
+ */
 static inline void
 begin_block(struct census *s, struct live_block block, uint32_t number,
 	    uint32_t heap, bool is_event)

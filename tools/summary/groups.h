@@ -70,7 +70,7 @@ enum group_key {
 bool groups_has_stacks(const struct census *c);
 
 /*
- * Make the groups of a census that has ended.  Return false if there is no
+ * Make the groups of a census, after census_end().  Return false if there is no
  * memory.
  */
 bool groups_make(struct groups *g, const struct census *c,
@@ -82,7 +82,8 @@ uint32_t groups_of_block(const struct groups *g, const struct live_block *block,
 			 uint32_t heap);
 
 /*
- * Return the amount of an account that 'key' selects, such as its live bytes.
+ * Return the amount that 'key' selects in an account, such as its live blocks
+ * and bytes.
  */
 struct amount groups_amount(const struct census *c, const struct account *a,
 			    enum group_key key);

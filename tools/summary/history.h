@@ -4,7 +4,8 @@
  *
  * Two series along one axis, which is the time, or the number of events:
  *
- *   - spans: of the whole heap, at most SPANS_MAX of equal width;
+ *   - spans: the figures of the whole heap in intervals of equal width, at most
+ *     SPANS_MAX intervals;
  *   - points: the live bytes of each stack at the ends of intervals that are at
  *     least as wide as spans.  There are at most POINTS_MAX points, or
  *     FINE_POINTS_MAX if 'is_fine' is set.  A point lists only the stacks that

@@ -78,7 +78,10 @@ quarter_class(uint64_t size)
 	return round_up(size, size <= 128 ? 16 : floor_power(size - 1) / 4);
 }
 
-/* Blocks of more than 128 KiB have their own page or segment. */
+/*
+ * Return the bytes that a block takes in mimalloc.  A block of more than 128
+ * KiB has a page or a segment of its own.
+ */
 static uint64_t
 mimalloc_taken(uint64_t size)
 {
@@ -148,8 +151,8 @@ tc_span(uint32_t size)
 
 /*
  * Make the table of size classes.  If the spans of two successive candidates
- * have the same number of pages and of blocks, only the larger one becomes a
- * class.
+ * have the same number of pages and of blocks, only the larger candidate
+ * becomes a class.
  */
 static void
 tc_make_classes(struct size_tables *t)

@@ -28,7 +28,7 @@ int debug_file_find(Dwfl_Module *module, void **userdata, const char *name,
 /*
  * Several debug files may share another file (see dwz(1)), which libdw opens
  * when it first needs that file.  Return true if the shared file is regular or
- * does not exist, or if the debug file names none.
+ * does not exist, or if the debug file of the module names no shared file.
  */
 bool debug_file_is_alt_safe(Dwfl_Module *module, Dwarf *dwarf);
 

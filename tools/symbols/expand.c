@@ -257,8 +257,8 @@ look_up(struct expand *e, const struct hatf_record *rec, uint64_t address,
 
 	/*
 	 * Skip a frame without an address in a known object.  Also skip a frame
-	 * that has a file, from an earlier run or from the program that wrote
-	 * the trace.
+	 * that already has a source file, which an earlier run, or the program
+	 * that wrote the trace, has found.
 	 */
 	if (address == 0 || piece == NULL ||
 	    comment_value(rec, "file", file, sizeof(file)) > 0)

@@ -22,7 +22,7 @@ struct expand;
 
 /* Counts for the report. */
 struct expand_counts {
-	/* frames in known objects that were without a file before */
+	/* frames that had no source file, but an address in a known object */
 	uint64_t frames;
 	uint64_t named;	  /* frames that now have a function */
 	uint64_t located; /* frames that now have a file */
@@ -32,15 +32,16 @@ struct expand_counts {
 /*
  * Store in '*id_ret' an id above all ids of frames and stacks in the trace
  * 'path', which this function reads.  The id is at least 2^48; no recorder
- * reaches such ids.  If 'path' is "-" or a pipe, the trace can be read only
- * once, so use a random id.  Ignore errors of reading, which a later pass
- * reports.  Return false if no id is left.
+ * reaches such ids.  But if 'path' is "-" or a pipe, do not read the trace,
+ * because it can be read only once, and store a random id.  Ignore errors of
+ * reading, which a later pass reports.  Return false if no id is left.
  */
 bool expand_find_new_id(const char *path, uint64_t *id_ret);
 
 /*
- * Begin to add names to a trace.  The caller keeps 'lookup'.  'new_id' is the
- * first id for added frames and stacks.  Return NULL if there is no memory.
+ * Begin to add names to a trace.  The caller owns 'lookup', which must outlive
+ * the result.  'new_id' is the first id for added frames and stacks.  Return
+ * NULL if there is no memory.
  */
 struct expand *expand_open(struct symbol_lookup *lookup, uint64_t new_id);
 void expand_close(struct expand *e);

@@ -251,8 +251,9 @@ find_unit(struct scope_index *s, Dwarf_Die *die)
 }
 
 /*
- * Replace an entry by its child, a block or an inlined function, that contains
- * the address.  Return false if the entry has no such child.
+ * Replace '*die' by its child that contains the address.  The child is a
+ * lexical block or an inlined function.  Return false if there is no such
+ * child.
  */
 static bool
 enter(Dwarf_Die *die, Dwarf_Addr address)

@@ -234,8 +234,8 @@ readable(struct symbol_lookup *l, const char *name)
 }
 
 /*
- * Return the declaration of a function in its class or namespace.  If there is
- * no other declaration, return the entry itself.
+ * Return the declaration of a function in its class or namespace.  If '*die'
+ * has no other declaration, return '*die' itself.
  */
 static Dwarf_Die
 declaration_of(Dwarf_Die *die)
@@ -546,8 +546,8 @@ symbol_lookup_find(struct symbol_lookup *l, int object, uint64_t address,
 	if (o->has_debug)
 		n = find_functions(l, o, address, names);
 	/*
-	 * Demangle these names, because debug information may contain mangled
-	 * names, too, as that of OCaml does.
+	 * Demangle the names from the debug information, because some
+	 * compilers, such as OCaml's, write mangled names there.
 	 */
 	for (size_t i = 0; i < n; i++)
 		names[i].function = readable(l, names[i].function);

@@ -170,8 +170,8 @@ take_place(const char *path, const char *new_path, int fd)
 
 /*
  * Write the trace with names to 'fd', an empty file with the path 'new_path'.
- * Then let this file replace the trace.  On failure remove the file.  Return
- * the exit status.
+ * Then let the new file replace the trace.  On failure remove the new file.
+ * Return the exit status.
  */
 static int
 write_and_replace(const char *path, const char *new_path, int fd,

@@ -10,7 +10,7 @@ name_hint_find(const struct hatf_reader *reader)
 	const char *const kind = hatf_reader_header(reader, "heaptrack");
 
 	/*
-	 * Only a file in heaptrack's own format counts, because
+	 * Give the hint only for a file in heaptrack's own format, because
 	 * heaptrack_interpret cannot read a trace that was converted from such
 	 * a file.
 	 */

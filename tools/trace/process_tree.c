@@ -414,7 +414,7 @@ tree_find_file(const struct tree_node *node, const char *path)
  * began: the latest image that began no later than 't' and is not the image of
  * 't'.  'pid_start' is the start of the process; 0: unknown.  If 'pid_start' is
  * 0 and 'file' is not NULL, prefer the first image that has a trace with the
- * name of 'file'.  Return NULL if there is no such image.
+ * name of 'file'.  Return NULL if no image was found.
  */
 static struct tree_node *
 find_image(const struct tree *f, const struct tree_trace *t, uint64_t pid,
@@ -448,10 +448,10 @@ image_before(const struct tree *f, const struct tree_node *node)
 	    compare_process(before->traces, node->traces) != 0)
 		return NULL;
 	/*
-	 * Without /proc, the header does not state the start of the process,
-	 * and another process may have had the same id.  In this case, require
-	 * that the trailer of the earlier trace says that its process executed
-	 * a program.
+	 * Without /proc, the header does not state the start of the process.
+	 * Then the earlier image may be of another process with the same id.
+	 * So require that the trailer of the earlier image says that its
+	 * process executed a program.
 	 */
 	if (node->traces->pid_start != 0 ||
 	    (tree_last_trace(before)->has_trailer &&
@@ -472,7 +472,8 @@ take_number(const char **text)
 
 /*
  * Return the nearest ancestor of the process of 't' that has a trace in the
- * tree.  Set '*between_ret' to the number of processes between the two.
+ * tree.  Set '*between_ret' to the number of processes between that ancestor
+ * and the process of 't'.
  */
 static struct tree_node *
 find_ancestor(const struct tree *f, const struct tree_trace *t,

@@ -88,9 +88,9 @@ void tree_fini(struct tree *f);
 
 /*
  * Add the trace at 'path' or, if 'path' is a directory, the traces in it.
- * Ignore snapshots, and other files in a directory.  If the file does not
- * exist, if there is no trace, or if out of memory, print an error message and
- * return false.
+ * Ignore snapshots and, in a directory, files that are not traces with a HATF
+ * header.  If the file does not exist, if there is no trace, or if out of
+ * memory, print an error message and return false.
  */
 bool tree_add(struct tree *f, const char *path);
 
@@ -115,8 +115,8 @@ const struct tree_trace *tree_find_file(const struct tree_node *node,
 					const char *path);
 
 /*
- * Find where a node was forked, if its header names a parent.  The parent's
- * trace need not be in the tree.
+ * Return where a node was forked.  'is_known' is false if this is not known, or
+ * if the node was not forked.  The parent's trace need not be in the tree.
  */
 struct tree_fork tree_find_fork(const struct tree_node *node);
 

@@ -361,8 +361,8 @@ report_source(struct run *run, bool complete)
 }
 
 /*
- * Write to 'list' what the format cannot express, and how often each of these
- * occurred.
+ * Write to 'list' each kind of thing that the format of the output cannot
+ * express, and how often things of this kind occurred.
  */
 static void
 list_losses(const struct hatf_writer *writer, char *list, size_t nbytes)
@@ -468,8 +468,9 @@ rewrite_once(struct run *run, struct rewrite *r)
 /*
  * Must the source be copied once more?  Yes, if the source is truncated, but
  * the output, without a header and a trailer, does not say so.  The second copy
- * has both, and its trailer says that the trace is incomplete.  Source and
- * output must be regular files, because both are opened twice.
+ * has a header and a trailer, and the trailer says that the trace is
+ * incomplete.  Source and output must be regular files, because both files are
+ * opened twice.
  */
 static bool
 is_silent(const struct run *run)

@@ -33,8 +33,8 @@ struct rewrite {
 				  struct hatf_writer *writer);
 	/*
 	 * NULL, or a function that rewrite_trace() calls before it writes, and
-	 * again if it reads 'in' twice.  If the function prints a message and
-	 * returns false, there is no output.
+	 * again if it reads 'in' twice.  If the function returns false, it must
+	 * have printed a message, and there is no output.
 	 */
 	bool (*begin)(void *context);
 	/*
@@ -58,9 +58,9 @@ struct rewrite {
 };
 
 /*
- * Copy the trace, and report errors on standard error.  Also set the
- * 'struct_nbytes' members.  Return the exit status, which is 1 also if the copy
- * succeeded but the trace is incomplete.
+ * Copy the trace, and report errors on standard error.  The function itself
+ * sets the 'struct_nbytes' members in '*r'.  Return the exit status, which is 1
+ * also if the copy succeeded but the trace is incomplete.
  */
 int rewrite_trace(struct rewrite *r);
 

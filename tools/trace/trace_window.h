@@ -52,8 +52,8 @@ trace_window_counts(const struct hatf_event *e)
 }
 
 /*
- * Does a call reach a bound that is set?  The call is at 'time', after 'count'
- * other calls.  The first event of the trace is at 'start'.
+ * Does a call reach 'bound', which must be set?  The call is at 'time', after
+ * 'count' other calls.  The first event of the trace is at 'start'.
  */
 static inline bool
 trace_bound_reached(const struct trace_bound *bound, uint64_t count,

@@ -72,8 +72,8 @@ tree_find_fork(const struct tree_node *node)
 	 */
 	fork.is_known = t->is_exact || fork.event != 0;
 	/*
-	 * If the parent has several segments, it is unknown to which of them
-	 * the number of events refers.
+	 * If the parent has several segments, and the name in the header leads
+	 * to none of them, the number of events has no meaning.
 	 */
 	if (forked == NULL && !is_numbered && parent != NULL &&
 	    tree_last_trace(parent)->segment != 0)

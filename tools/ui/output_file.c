@@ -33,8 +33,8 @@ write_all(int fd, const char *bytes, size_t nbytes)
  * Create a temporary file beside 'path', with the owner and mode of the open
  * file 'old'.  The temporary file will replace 'old'.  Return -1 if 'old' can
  * only be written in place: it is not a regular file, it has other names, or
- * its folder or owner does not allow another file.  The caller frees
- * '*name_ret'.
+ * the user may not create a file in its folder or give a file to its owner.
+ * The caller frees '*name_ret'.
  */
 static int
 open_beside(const char *path, int old, char **name_ret)
@@ -91,8 +91,9 @@ write_in_place(int fd, const char *bytes, size_t nbytes)
 }
 
 /*
- * Open 'path' for writing, and create or keep the file.  Set '*is_new_ret' to
- * whether 'path' did not exist.  Return -1 and set errno on failure.
+ * Open 'path' for writing.  Create the file if it does not exist, and do not
+ * change the content of an existing file.  Set '*is_new_ret' to whether 'path'
+ * did not exist.  Return -1 and set errno on failure.
  */
 static int
 open_target(const char *path, bool *is_new_ret)

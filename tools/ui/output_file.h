@@ -16,8 +16,9 @@
 bool output_file_write(const char *path, const char *bytes, size_t nbytes);
 
 /*
- * Would writing 'out' overwrite the regular file 'in', which exists?  Links are
- * followed; "-" is standard output or input.
+ * Would writing 'out' overwrite 'in'?  Return false if 'in' does not exist or
+ * is not a regular file.  Links are followed.  "-" is standard output as 'out',
+ * and standard input as 'in'.
  */
 bool output_file_overwrites(const char *out, const char *in);
 
@@ -28,8 +29,8 @@ bool output_file_overwrites(const char *out, const char *in);
 bool output_file_refused(const char *out, const char *in);
 
 /*
- * Would writing 'a' overwrite 'b'?  Follow links, and compare also paths of
- * files that do not exist.
+ * Would writing 'a' overwrite 'b'?  Links are followed.  If neither file
+ * exists, compare their folders and names.
  */
 bool output_file_is_same(const char *a, const char *b);
 

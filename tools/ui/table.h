@@ -3,8 +3,8 @@
  * table.h - a table of figures, as text, Markdown or CSV
  *
  * A cell is one figure or up to TABLE_PARTS_MAX figures ("7.06 / 2.05").  A
- * figure that was not measured is NAN and is shown as '-'.  If one of the
- * figures is NAN, so is their average.
+ * figure that was not measured is NAN and is shown as '-'.  An average is NAN
+ * if one of the figures averaged is NAN.
  */
 #ifndef TABLE_H
 #define TABLE_H
@@ -54,8 +54,8 @@ struct table {
 	const char *row_title;
 	const char *const *columns; /* titles of the columns, ends in NULL */
 	/*
-	 * names of the figures in a cell, then NULL; NULL if a cell has one
-	 * figure
+	 * names of the figures in a cell, ending in NULL; or no array (NULL) if
+	 * a cell has one figure
 	 */
 	const char *const *parts;
 	/*
