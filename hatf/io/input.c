@@ -17,6 +17,7 @@
 
 #include "hatf/io/inflate.h"
 #include "hatf/io/inflate_ahead.h"
+#include "hatf/io/try_again.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -66,14 +67,7 @@ read_some(struct input *in, uint8_t *to, size_t nbytes)
 
 		if (got >= 0)
 			return got;
-		if (errno == EAGAIN || errno == EWOULDBLOCK) {
-			struct pollfd poll_fd = { .fd = in->fd,
-						  .events = POLLIN };
-
-			if (poll(&poll_fd, 1, -1) >= 0 || errno == EINTR)
-				continue;
-		}
-		if (errno != EINTR) {
+		if (!try_again(in->fd, POLLIN)) {
 			in->sys_errno = errno;
 			return -1;
 		}

@@ -4,7 +4,7 @@
  */
 #include "hatf/io/outfile.h"
 
-#include "hatf/io/write_again.h"
+#include "hatf/io/try_again.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ write_all(struct outfile *o, const uint8_t *p, size_t nbytes)
 	while (nbytes != 0 && o->status == HATF_OK) {
 		const ssize_t n = write(o->fd, p, nbytes);
 
-		if (n < 0 && write_again(o->fd))
+		if (n < 0 && try_again(o->fd, POLLOUT))
 			continue;
 		if (n < 0) {
 			o->status = HATF_IO;

@@ -2,7 +2,7 @@
 /* byte_sink.c - see byte_sink.h */
 #include "hatf/metatf/trace/byte_sink.h"
 
-#include "hatf/io/write_again.h"
+#include "hatf/io/try_again.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -83,7 +83,7 @@ byte_sink_write(int fd, const uint8_t *bytes, size_t nbytes)
 	while (nbytes != 0) {
 		const ssize_t n = write(fd, bytes, nbytes);
 
-		if (n < 0 && !write_again(fd))
+		if (n < 0 && !try_again(fd, POLLOUT))
 			return errno;
 		if (n > 0) {
 			bytes += n;
