@@ -29,7 +29,6 @@ done
 # Chromium hangs now and then on a busy machine, and ignores other signals.
 export MODULES=$PWD/build/page/node_modules CHROMIUM
 CHROMIUM=$(command -v chromium)
-node tests/page/figures.mjs || exit 1
 timeout -s KILL 240 node tests/page/drive.mjs "$TMP" || exit 1
 timeout -s KILL 120 node tests/page/phone.mjs \
 	"$TMP"/{one,two,large,plain,empty}.html

@@ -93,6 +93,9 @@ check 'no page' "$(ls new.html 2>&1)" \
 run "$HATF" report --html no/such/place.html app.hatf
 check_status 'a folder is missing' 1
 
+if command -v node >/dev/null; then
+	node "$page/figures.mjs" >durations || fail "$(cat durations)"
+fi
 modules=$CLI/../../build/page/node_modules
 if command -v node chromium >/dev/null && [ -d "$modules" ]; then
 	CHROMIUM=$(command -v chromium) MODULES=$modules timeout -s KILL 120 \

@@ -54,10 +54,11 @@ function labels(trace, rows, rowHeight) {
 
 function columnLabels(trace, columns) {
   const marks = [0, 0.25, 0.5, 0.75, 1];
+  const end = (f) =>
+    trace.addresses.time[Math.max(Math.round(f * columns), 1) - 1];
   return marks.map((f) => ({
     at: f * columns,
-    text: time(f ? trace.addresses.time[Math.max(Math.round(f * columns), 1) - 1] : 0,
-      trace.axis),
+    text: time(f ? end(f) : 0, trace.axis),
   }));
 }
 
