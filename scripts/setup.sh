@@ -19,7 +19,7 @@ libcairo2-dev'
 # 400 dependencies.  The tests of languages and profiles also use the compilers
 # of Rust, Go, D and OCaml, if they are there: the guests below have them.
 test='check valgrind clang clang-format clang-tidy shellcheck mandoc binutils
-file procps jq strace libc-devtools elfutils libunwind-dev
+file procps jq strace libc-devtools locales elfutils libunwind-dev
 python3 python3-numpy python3-venv python3-setuptools python3-wheel
 perl sqlite3 gawk xz-utils zstd lz4 pigz libxml2-utils
 redis-server redis-tools memcached nginx-light postgresql
