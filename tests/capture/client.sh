@@ -150,7 +150,7 @@ test_many_heaps()
 		for (int i = 0; i < count; i++)
 			hatftrace_heap_alloc(hatftrace_heap_create("h"),
 					     memory + i, 1);
-		for (int i = 0; i < 200000; i++)
+		for (int i = 0; i < 600000; i++)
 			free(malloc((size_t)(1 + i * 7 % 4000)));
 		return 0;
 	}
@@ -159,8 +159,8 @@ test_many_heaps()
 		many.c || fail 'cannot build many'
 	HATFTRACE_ROTATE=64K trace "$TMP/few.hatf.gz" ./many 4000 || fail few
 	HATFTRACE_ROTATE=64K trace "$TMP/many.hatf.gz" ./many 4200 || fail many
-	check_ge 'segments of few heaps' "$(echo few.s*.gz | wc -w)" 3
-	check_ge 'segments of many heaps' "$(echo many.s*.gz | wc -w)" 3
+	check_ge 'segments of few heaps' "$(echo few.s*.gz | wc -w)" 2
+	check_ge 'segments of many heaps' "$(echo many.s*.gz | wc -w)" 2
 	for file in few.s*.gz; do
 		check "$file" "$(header "$file" live)" exact
 	done
