@@ -23,17 +23,17 @@ struct widths *widths_new(size_t value_count);
 void widths_free(struct widths *w);
 
 /*
- * widths_clear() removes all values, widths_add() appends the length of a
- * value, and the index of its record in the span.
+ * widths_clear() removes all values.  widths_add() appends a value, given by
+ * its length and by the index of its record in the span.
  */
 void widths_clear(struct widths *w);
 void widths_add(struct widths *w, uint32_t nbytes, uint32_t record);
 
 /*
- * Store the cheapest metadata for the attributes in 'changes', which has room
- * for field_paths_change_max() records, and return their number.  With 'any',
- * change the width wherever this saves bytes; else use one width for the whole
- * span.
+ * Find the cheapest metadata for the attributes.  Store its records in
+ * 'changes', which must have room for field_paths_change_max() records, and
+ * return the number of records.  If 'any' is true, change the width wherever
+ * this saves bytes.  Otherwise use one width for the whole span.
  */
 size_t widths_place(struct widths *w, const struct layout_field *state,
 		    bool restart, bool any, struct place_change *changes);

@@ -257,9 +257,11 @@ step_of_tick(const struct narrator *n, uint64_t stamp, bool is_brief)
 }
 
 /*
- * Prepare for an event that gets the time of the tick 'stamp'.  Put a clock
- * comment if the last clock comment says that events have their own times, or
- * if the step in the last clock comment is too small or much too large.
+ * Prepare for an event that gets the time of the tick 'stamp'.  In a trace in
+ * microseconds, put a clock comment in three cases: the last clock comment says
+ * that events have their own times; the tick needs a larger step than that
+ * comment states; or the tick needs a smaller step, and for STEP_TIME no tick
+ * has needed the stated one.
  */
 static void
 note_tick(struct narrator *n, uint64_t stamp, bool is_brief)

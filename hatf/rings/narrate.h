@@ -40,11 +40,11 @@
 	(NARRATE_BLOCK_NBYTES + (room) + 3 * ENCODER_RECORD_MAX_NBYTES)
 
 /*
- * A block must not end between two pieces of a text (see narrate_is_full()), so
- * between the pieces a block may exceed its full length by this much.  In a
- * valid ring, nothing is between the pieces of a text.  In an invalid ring
- * file, there may be events between the pieces, and these events may cause
- * clock comments.
+ * A block must not end between two pieces of a text (see narrate_is_full()).  A
+ * block that has reached its full length may therefore grow by this much until
+ * the last piece.  In a valid ring, the pieces of a text follow each other.  In
+ * an invalid ring file, other events may stand between the pieces, and these
+ * events and their clock comments also count towards the limit.
  */
 #define NARRATE_PIECES_NBYTES (16u << 10)
 

@@ -236,9 +236,10 @@ gate(int signal, siginfo_t *info, void *context)
 	    (action.flags & SA_SIGINFO) == 0)
 		info = &unknown;
 	/*
-	 * Under a filter, do not call getpid(2), for which the filter may kill
-	 * the process.  In a process with a filter, the gate's time never
-	 * starts, and keep_or_pass() passes no signal.
+	 * Under a seccomp filter, do not call getpid(2), because the filter may
+	 * kill the process for the call.  The gate therefore cannot tell
+	 * whether the process is a child.  In a process with a filter, the time
+	 * of the gate never starts, and keep_or_pass() passes no signal.
 	 */
 	if (!process_has(PROCESS_IS_CONFINED) &&
 	    sys_pid() != atomic_load(&own_pid))

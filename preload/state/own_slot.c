@@ -138,7 +138,7 @@ own_slot_take(void)
 uint64_t
 own_slot_open(const _Atomic uint64_t *order, bool is_first)
 {
-	/* relaxed: no other data depends on the order. */
+	/* relaxed: the order is a number that refers to no other data. */
 	uint64_t seen = atomic_load_explicit(order, memory_order_relaxed);
 
 	if (is_first && is_since_start(seen))

@@ -52,8 +52,8 @@ static const struct opt options[] = {
 	{ "to", 't', "WHEN", "stop before an event or at a time" },
 	{ "width", 'W', "N", "pixels, 320 to 8192 (default 960)" },
 	{ "height", 'H', "N",
-	  "pixels, 240 to 8192, with layers at least 360\n"
-	  "(default: 440, and more with layers)" },
+	  "pixels, 240 to 8192; with layers, 360 or more\n"
+	  "(default: 440, or more with layers)" },
 	{ "light", 'l', NULL, "draw dark colours on white (default)" },
 	{ "dark", 'd', NULL, "draw light colours on black" },
 	{ "raw-stacks", 'R', NULL,

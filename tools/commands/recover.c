@@ -148,8 +148,8 @@ report(const struct recover *c, const char *rings,
 		   found->event_count);
 	if (found->gap_nbytes != 0)
 		out_printf(o,
-			   ", its last %" PRIu64
-			   " bytes are missing (power loss?)",
+			   "; the trace had lost its last %" PRIu64
+			   " bytes (power loss?)",
 			   found->gap_nbytes);
 	else if (found->cut_nbytes != 0)
 		out_printf(o,

@@ -67,7 +67,7 @@ static const struct opt options[] = {
 	  "print the size of the heap; no allocator runs" },
 	{ "emit-c", 'e', "PROGRAM",
 	  "write a C program that makes the calls of the trace,\n"
-	  "at most 100 000 of them; no allocator runs" },
+	  "if there are at most 100 000; no allocator runs" },
 	{ "latency", 'l', NULL,
 	  "run each allocator once more, and print percentiles of\nthe "
 	  "duration of its calls" },

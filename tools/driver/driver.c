@@ -400,8 +400,8 @@ run_trace(int words_fd)
 	if (fcntl(words_fd, F_GETFD) < 0)
 		fail("the allocator has closed a descriptor of the replay");
 	if (!is_complete(&all))
-		fail("calls are missing: the allocator must have changed the "
-		     "memory of the replay");
+		fail("the replay ended before its last call: the allocator "
+		     "has probably changed the memory of the replay");
 	if (run->asks_own && !run->is_null)
 		store_own_stats();
 }

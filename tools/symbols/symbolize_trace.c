@@ -188,8 +188,8 @@ write_and_replace(const char *path, const char *new_path, int fd,
 	 */
 	if (r.is_written && exit_status != EXIT_FINE)
 		message_print("%s: not changed, because it is damaged or "
-			      "incomplete; use -o to write the part that "
-			      "can be read to another file",
+			      "incomplete; to write its readable part to "
+			      "another file, use -o",
 			      message_path(path));
 	if (exit_status == EXIT_FINE && !take_place(path, new_path, fd))
 		exit_status = EXIT_BAD_INPUT;

@@ -42,9 +42,10 @@
 #define TIME_US 1000
 
 /*
- * The source makes an address for an interpreted file from two numbers: the
- * number of the kind, from bit KIND_SHIFT on, and the number of the block, from
- * bit BLOCK_SHIFT on.  Kinds and blocks are numbered from 1.
+ * An interpreted file lacks the addresses of blocks, so the source makes them.
+ * From bit KIND_SHIFT on, an address has the number of the block's kind.  From
+ * bit BLOCK_SHIFT on, the address has the number of the block among the blocks
+ * of that kind.  Kinds and blocks are numbered from 1.
  */
 #define KIND_SHIFT  36
 #define BLOCK_SHIFT 4

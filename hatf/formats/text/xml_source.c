@@ -54,9 +54,9 @@
 #define RECORD_NBYTES ((size_t)4 * 1024)
 
 /*
- * If there is no plain record between two pieces for expat, the second piece
- * has at least this many bytes, the third twice as many, and so on, up to
- * PIECE_NBYTES.
+ * As long as the source finds no plain record, the pieces that expat gets grow:
+ * the second piece has at least this many bytes, and the minimum doubles for
+ * each later piece, up to PIECE_NBYTES.  A plain record resets the minimum.
  */
 #define STRIDE_NBYTES ((size_t)64)
 
