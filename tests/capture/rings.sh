@@ -226,7 +226,7 @@ short()
 	"$HATF" recover --dry-run short >dry 2>&1
 	"$HATF" recover short >out 2>&1 && fail "$name: succeeds"
 	text='recovered, [0-9]* in all; the trace had lost its last'
-	text+=' (power loss?), [0-9]* lost, not complete$'
+	text+=' [0-9]* bytes (power loss?), [0-9]* lost, not complete$'
 	grep -q ": 0 events $text" out || fail "$name: $(cat out)"
 	check "$name: dry" "$(sed 's/to recover/recovered/' dry)" "$(cat out)"
 	[ ! -e $file.rings ] || fail "$name: ring file"
