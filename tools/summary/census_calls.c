@@ -222,15 +222,13 @@ census_stack_of(const struct hatf_event *e)
 	 * attribute.
 	 */
 	if (e->attributes_nbytes <= 5 && next[0] == HATF_ATTR_STACK) {
-		uint64_t id = next[1] & 0x7f;
+		uint64_t id = 0;
 
-		for (uint32_t i = 2; i < e->attributes_nbytes; i++) {
-			if ((next[i - 1] & 0x80) == 0)
-				break;
+		for (uint32_t i = 1; i < e->attributes_nbytes; i++) {
 			id |= (uint64_t)(next[i] & 0x7f) << 7 * (i - 1);
+			if ((next[i] & 0x80) == 0)
+				return id;
 		}
-		if (e->attributes_nbytes >= 2)
-			return id;
 	}
 	end = next + e->attributes_nbytes;
 	while (hatf_attr_next(&next, end, &item))
