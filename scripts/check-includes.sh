@@ -82,7 +82,8 @@ tools/trace: public tools/ui
 tools/sites: public hatf/frames tools/ui
 tools/check: public tools/trace tools/ui
 tools/program: public hatf/recorder tools/trace tools/ui
-tools/control: public hatf/recorder tools/trace tools/ui
+tools/control: public hatf/recorder tools/sites tools/symbols tools/trace \
+  tools/ui
 tools/symbols: public tools/trace tools/ui
 tools/recording: public hatf/recorder tools/control tools/program \
   tools/show tools/summary tools/symbols tools/trace tools/ui
