@@ -233,18 +233,13 @@ print_trend(struct out *o, const struct leaks *l, uint32_t site)
 static bool
 print_site(struct out *o, const struct leaks *l, uint32_t site)
 {
-	const struct census *const c = l->g->census;
 	const struct group *const row = &l->sites.rows[site];
-	const struct ages *const ages = &l->ages[site];
 
 	out_printf(o, "%12s", figure_nbytes(row->sum.live.nbytes).text);
 	out_printf(o, " %10s  ", figure_count(row->sum.live.count).text);
 	show_heading(o, row->name);
-	out_printf(o, "\n%25sage %s", "", show_age(c, &ages->newest).text);
-	if (ages->count > 1) {
-		out_printf(o, " to %s", show_age(c, &ages->oldest).text);
-		out_printf(o, ", median %s", show_age(c, &ages->median).text);
-	}
+	out_printf(o, "\n%25s", "");
+	show_ages(o, l->g->census, &l->ages[site], true);
 	if (l->trends != NULL)
 		print_trend(o, l, site);
 	out_str(o, "\n");
@@ -356,12 +351,13 @@ json_site(const struct leaks *l, uint32_t site)
 	const struct group *const row = &l->sites.rows[site];
 	const struct ages *const ages = &l->ages[site];
 	json_t *const object = json_pack(
-		"{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name", row->name,
-		"blocks", json_u64(row->sum.live.count), "bytes",
+		"{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name",
+		row->name, "blocks", json_u64(row->sum.live.count), "bytes",
 		json_u64(row->sum.live.nbytes), "oldest",
 		show_json_age(c, &ages->oldest), "newest",
 		show_json_age(c, &ages->newest), "median",
-		show_json_age(c, &ages->median), "smallest",
+		show_json_age(c, &ages->median), "older_blocks",
+		json_u64(ages->older_count), "smallest",
 		json_u64(ages->smallest), "largest", json_u64(ages->largest));
 
 	if (l->trends != NULL)

@@ -214,8 +214,7 @@ print_ages(struct out *o, const struct census *c, const struct ages *ages)
 	if (ages->count == 0)
 		return;
 	out_printf(o, "%34s", "");
-	out_printf(o, "age %s", show_age(c, &ages->newest).text);
-	out_printf(o, " to %s", show_age(c, &ages->oldest).text);
+	show_ages(o, c, ages, false);
 	out_printf(o, ", sizes %s", figure_nbytes(ages->smallest).text);
 	out_printf(o, " to %s\n", figure_nbytes(ages->largest).text);
 }
@@ -263,19 +262,34 @@ print_section(struct out *o, const struct report *r, const struct section *s,
 	return true;
 }
 
+/*
+ * In a trace without allocations, such as a snapshot, list the threads by the
+ * carried blocks that they allocated.
+ */
+static enum group_key
+threads_key(const struct report *r)
+{
+	return r->g->census->total.allocated.count == 0 ? KEY_LIVE
+							: KEY_ALLOCATED;
+}
+
 static bool
 print_threads(struct out *o, const struct report *r, uint64_t top)
 {
+	const bool is_live = threads_key(r) == KEY_LIVE;
+	const struct section *const s = &sections[is_live ? 1 : 2];
 	uint32_t n;
-	uint32_t *const order =
-		groups_sort(&r->threads, KEY_ALLOCATED, false, &n);
+	uint32_t *const order = groups_sort(&r->threads, s->key, false, &n);
 
 	if (order == NULL)
 		return false;
-	show_heading(o, "Threads, by bytes allocated");
-	out_str(o, "\n");
+	if (n != 0) {
+		show_heading(o, is_live ? "Threads, by bytes live at the end"
+					: "Threads, by bytes allocated");
+		out_str(o, "\n");
+	}
 	for (uint32_t i = 0; i < n && i < top; i++)
-		print_row(o, r, &sections[2], &r->threads.rows[order[i]]);
+		print_row(o, r, s, &r->threads.rows[order[i]]);
 	if (n > top)
 		out_printf(o, "  and %s more\n", figure_count(n - top).text);
 	free(order);
@@ -323,6 +337,8 @@ json_row(const struct report *r, const struct groups *groups, uint32_t idx)
 	json_object_set_new(object, "oldest", show_json_age(c, &ages->oldest));
 	json_object_set_new(object, "newest", show_json_age(c, &ages->newest));
 	json_object_set_new(object, "median", show_json_age(c, &ages->median));
+	json_object_set_new(object, "older_blocks",
+			    json_u64(ages->older_count));
 	json_object_set_new(object, "smallest", json_u64(ages->smallest));
 	json_object_set_new(object, "largest", json_u64(ages->largest));
 	return object;
@@ -401,7 +417,7 @@ print_json(struct out *o, const struct report *r, const struct ask *ask)
 		{ "end", show_json_moment(c, &c->last) },
 		{ "peak_blocks", json_u64(c->peak_live_count) },
 		{ "site_count", json_u64(r->sites.count) },
-		{ "threads", json_list(r, &r->threads, KEY_ALLOCATED, top) },
+		{ "threads", json_list(r, &r->threads, threads_key(r), top) },
 		{ "waste", show_json_waste(c) },
 		{ "history_width",
 		  c->has_times ? show_json_ns(c, width) : json_u64(width) },

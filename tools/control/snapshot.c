@@ -2,6 +2,9 @@
 /* snapshot.c - see snapshot.h */
 #include "tools/control/snapshot.h"
 #include "hatf/hatf.h"
+#include "tools/control/existing.h"
+#include "tools/control/needed_stacks.h"
+#include "tools/control/origins.h"
 #include "tools/trace/spool.h"
 #include "tools/ui/message.h"
 
@@ -18,30 +21,68 @@
 /* The number of default names to try before giving up. */
 #define NAMES_MAX 10000
 
+/* A block of the snapshot. */
+struct item {
+	uint64_t address, size, heap, object;
+	uint64_t thread;
+	uint64_t stack; /* id in the snapshot; 0: none */
+};
+
 struct live_list {
-	struct hatf_live *items;
+	struct item *items;
 	size_t count, room;
 	uint64_t nbytes;
 	bool no_memory;
+	uint64_t time; /* of the last event of the source that was read */
+	struct origins origins;
+	struct existing existing;
+	struct needed_stacks *stacks;
 };
+
+static void
+free_list(struct live_list *list)
+{
+	free(list->items);
+	origins_free(&list->origins);
+	existing_free(&list->existing);
+	needed_stacks_close(list->stacks);
+}
+
+static bool
+make_room(struct live_list *list)
+{
+	const size_t room = list->room == 0 ? 1024 : 2 * list->room;
+	struct item *items;
+
+	if (list->count < list->room)
+		return true;
+	items = reallocarray(list->items, room, sizeof(*list->items));
+	if (items == NULL)
+		return false;
+	list->items = items;
+	list->room = room;
+	return true;
+}
 
 static bool
 take_live(void *ctx, const struct hatf_live *live)
 {
 	struct live_list *const list = ctx;
+	const struct origin from = origins_find(&list->origins, live);
+	struct item item = {
+		.address = live->address,
+		.size = live->size,
+		.heap = live->heap,
+		.object = live->object,
+		.thread = from.thread,
+	};
 
-	if (list->count == list->room) {
-		const size_t room = list->room == 0 ? 1024 : 2 * list->room;
-		struct hatf_live *const items =
-			reallocarray(list->items, room, sizeof(*list->items));
-
-		list->no_memory = items == NULL;
-		if (items == NULL)
-			return false;
-		list->items = items;
-		list->room = room;
-	}
-	list->items[list->count++] = *live;
+	list->no_memory =
+		!make_room(list) ||
+		!needed_stacks_need(list->stacks, from.stack, &item.stack);
+	if (list->no_memory)
+		return false;
+	list->items[list->count++] = item;
 	list->nbytes += live->size;
 	return true;
 }
@@ -50,7 +91,7 @@ take_live(void *ctx, const struct hatf_live *live)
 static int
 compare(const void *a, const void *b)
 {
-	const struct hatf_live *const x = a, *const y = b;
+	const struct item *const x = a, *const y = b;
 
 	if (x->heap != y->heap)
 		return x->heap < y->heap ? -1 : 1;
@@ -234,13 +275,26 @@ make_header(const struct snapshot *s)
 
 /* --------------------------------------------------------- the source trace */
 
+static bool
+note_events(struct live_list *list, const struct hatf_event *events, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!origins_note(&list->origins, &events[i]) ||
+		    !existing_note(&list->existing, &events[i]) ||
+		    (events[i].kind == HATF_EVENT_COMMENT &&
+		     !needed_stacks_note(list->stacks, &events[i])))
+			return false;
+	return true;
+}
+
 /*
  * Read the 'carried' blocks that were live when the trace began, and at most
  * 'event_count' events.  The limit is needed because the trace may grow faster
  * than this function can read it.
  */
 static enum hatf_status
-read_events(struct hatf_events *stage, uint64_t carried, uint64_t event_count)
+read_events(struct hatf_events *stage, uint64_t carried, uint64_t event_count,
+	    struct live_list *list)
 {
 	static struct hatf_event events[EVENTS_AT_ONCE];
 	struct hatf_events_stats stats = { .struct_nbytes = sizeof(stats) };
@@ -250,6 +304,7 @@ read_events(struct hatf_events *stage, uint64_t carried, uint64_t event_count)
 	while (status == HATF_OK) {
 		uint64_t left = 0;
 
+		n = 0;
 		hatf_events_get_stats(stage, &stats);
 		if (event_count > stats.event_count)
 			left = event_count - stats.event_count;
@@ -262,6 +317,8 @@ read_events(struct hatf_events *stage, uint64_t carried, uint64_t event_count)
 			stage, events,
 			left < EVENTS_AT_ONCE ? (size_t)left : EVENTS_AT_ONCE,
 			&n);
+		if (!note_events(list, events, n))
+			status = HATF_NO_MEMORY;
 	}
 	return status;
 }
@@ -285,15 +342,19 @@ read_live(struct snapshot *s, struct hatf_reader *reader,
 	const char *const carried = hatf_reader_header(reader, "carried");
 	enum hatf_heritage heritage = HATF_HERITAGE_NONE;
 	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
-	enum hatf_status status =
-		hatf_events_inherit(stage, s->from, &heritage);
+	struct hatf_events_stats seen = { .struct_nbytes = sizeof(seen) };
+	enum hatf_status status = hatf_events_number_blocks(stage);
 
+	if (status == HATF_OK)
+		status = hatf_events_inherit(stage, s->from, &heritage);
 	if (status == HATF_OK)
 		status = read_events(
 			stage,
 			carried != NULL ? strtoull(carried, NULL, 10) : 0,
-			s->event_count);
+			s->event_count, list);
 
+	hatf_events_get_stats(stage, &seen);
+	list->time = seen.last_time;
 	if (status != HATF_NO_MEMORY)
 		hatf_events_visit_live(stage, take_live, list);
 	if (list->no_memory)
@@ -339,31 +400,48 @@ read_trace(struct snapshot *s, struct live_list *list)
 /* ------------------------------------------------------------- the snapshot */
 
 static void
-put_live(struct hatf_writer *w, const struct live_list *list)
+put_block(struct hatf_writer *w, const struct item *item, uint64_t time)
 {
-	static const uint8_t carried[] = { HATF_ATTR_CARRIED };
-	struct hatf_record rec = {
-		.attributes = carried,
-		.attributes_nbytes = sizeof(carried),
+	uint8_t attributes[16] = { HATF_ATTR_CARRIED };
+	const struct hatf_attr_item stack = {
+		.key = HATF_ATTR_STACK,
+		.value = item->stack,
+	};
+	size_t used = 1;
+
+	if (item->stack != 0)
+		hatf_attr_put(attributes, sizeof(attributes), &used, &stack);
+
+	const struct hatf_record rec = {
+		.tag = HATF_ALLOC,
+		.address = item->address,
+		.size = item->size,
+		.heap = item->heap,
+		.thread = item->thread,
+		.time = time,
+		.attributes = attributes,
+		.attributes_nbytes = (uint32_t)used,
 	};
 
-	for (size_t i = 0; i < list->count; i++) {
-		const struct hatf_live *const live = &list->items[i];
-		const bool new_heap = live->heap != rec.heap;
+	/*
+	 * Ignore the status, because hatf_writer_close() returns the first
+	 * error.
+	 */
+	hatf_writer_write(w, &rec, 1);
+}
 
-		rec.heap = live->heap;
-		rec.address = rec.size = 0;
-		rec.tag = HATF_CREATE_HEAP;
-		if (new_heap)
-			hatf_writer_write(w, &rec, 1);
-		rec.tag = HATF_ALLOC;
-		rec.address = live->address;
-		rec.size = live->size;
-		/*
-		 * Ignore the status, because hatf_writer_close() returns the
-		 * first error.
-		 */
-		hatf_writer_write(w, &rec, 1);
+static void
+put_live(struct hatf_writer *w, const struct live_list *list)
+{
+	uint64_t heap = 0;
+
+	existing_write_threads(&list->existing, list->time, w);
+	for (size_t i = 0; i < list->count; i++) {
+		if (list->items[i].heap != heap)
+			existing_write_heap(&list->existing,
+					    list->items[i].heap, list->time, w);
+		heap = list->items[i].heap;
+		put_block(w, &list->items[i], list->time);
 	}
 }
 
@@ -378,14 +456,18 @@ write_list(int fd, const char *to, const struct live_list *list,
 	};
 	struct hatf_writer *w;
 	struct hatf_error err;
+	bool has_memory;
 
 	if (hatf_writer_open(NULL, &options, &w, &err) != HATF_OK) {
 		message_error(to, &err);
 		return false;
 	}
+	has_memory = needed_stacks_write(list->stacks, w);
 	put_live(w, list);
+	if (!has_memory)
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
 	if (hatf_writer_close(w, &err) == HATF_OK)
-		return true;
+		return has_memory;
 	message_error(to, &err);
 	return false;
 }
@@ -440,10 +522,13 @@ write_file(struct snapshot *s, const struct live_list *list, const char *header)
 bool
 snapshot_write(struct snapshot *s)
 {
-	struct live_list list = { .items = NULL };
+	struct live_list list = { .stacks = needed_stacks_open() };
 	char *header = NULL;
-	bool is_fine = read_trace(s, &list);
+	bool is_fine = list.stacks != NULL;
 
+	if (!is_fine)
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
+	is_fine = is_fine && read_trace(s, &list);
 	if (is_fine) {
 		header = make_header(s);
 		is_fine = header != NULL;
@@ -455,6 +540,6 @@ snapshot_write(struct snapshot *s)
 		is_fine = write_file(s, &list, header);
 	}
 	free(header);
-	free(list.items);
+	free_list(&list);
 	return is_fine;
 }

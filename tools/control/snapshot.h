@@ -5,7 +5,8 @@
  * The recorder may still be writing the source trace.  The snapshot contains
  * the source's header lines about the process, no events, and the live blocks
  * in the form of blocks carried over from an earlier segment (FORMAT
- * "Segments").  The snapshot can be read without any other trace.
+ * "Segments"), with their threads and call stacks.  The snapshot can be read
+ * without any other trace.
  */
 #ifndef SNAPSHOT_H
 #define SNAPSHOT_H

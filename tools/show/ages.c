@@ -8,6 +8,7 @@
 struct birth {
 	uint64_t event, time, size;
 	uint32_t group;
+	bool is_older; /* than the trace */
 };
 
 struct collection {
@@ -47,6 +48,7 @@ collect(void *ctx, const struct hatf_live *live)
 					  : census->first.time,
 		.size = live->size,
 		.group = group,
+		.is_older = live->object == 0 || live->carried,
 	};
 	return true;
 }
@@ -61,7 +63,8 @@ compare(const void *a, const void *b)
 		return x->group < y->group ? -1 : 1;
 	if (x->event != y->event)
 		return x->event < y->event ? -1 : 1;
-	return 0;
+	/* The first event of the trace is event 0, too. */
+	return y->is_older - x->is_older;
 }
 
 static struct age
@@ -92,6 +95,7 @@ summarize(const struct census *c, const struct birth *first,
 	};
 
 	for (const struct birth *b = first; b < end; b++) {
+		ages.older_count += b->is_older;
 		if (b->size < ages.smallest)
 			ages.smallest = b->size;
 		if (b->size > ages.largest)

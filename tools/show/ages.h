@@ -5,7 +5,7 @@
  * The age of a block is the number of events, or of time units, from the alloc
  * of its object to the last event.  A realloc does not begin a new age.  The
  * age of an inherited or carried block is only a lower bound, because the block
- * is older than the trace.
+ * is older than the trace.  In a snapshot this bound is 0.
  */
 #ifndef AGES_H
 #define AGES_H
@@ -25,6 +25,11 @@ struct age {
 struct ages {
 	struct age oldest, newest, median;
 	uint64_t count;
+	/*
+	 * How many of the blocks are inherited or carried.  These are the
+	 * oldest blocks.
+	 */
+	uint64_t older_count;
 	/* sizes of the smallest and of the largest block, in bytes */
 	uint64_t smallest, largest;
 };

@@ -201,11 +201,44 @@ show_moment(const struct census *c, const struct moment *m)
 			    : show_events(m->event);
 }
 
-struct figure
-show_age(const struct census *c, const struct age *age)
+/*
+ * Print an age.  'is_least': the block is older than the trace, so its age is
+ * only a lower bound.
+ */
+static void
+print_age(struct out *o, const struct census *c, const struct age *age,
+	  bool is_least)
 {
-	return c->has_times ? show_units(c, age->time)
-			    : show_events(age->events);
+	if (is_least)
+		out_str(o, "more than ");
+	out_str(o, c->has_times ? show_units(c, age->time).text
+				: show_events(age->events).text);
+}
+
+void
+show_ages(struct out *o, const struct census *c, const struct ages *ages,
+	  bool has_median)
+{
+	const uint64_t older = ages->older_count;
+
+	out_str(o, "age ");
+	if (older == ages->count) {
+		if ((c->has_times ? ages->oldest.time : ages->oldest.events) ==
+		    0)
+			out_str(o, "unknown");
+		else
+			print_age(o, c, &ages->oldest, true);
+		return;
+	}
+	print_age(o, c, &ages->newest, false);
+	if (has_median && ages->count == 1)
+		return;
+	out_str(o, " to ");
+	print_age(o, c, &ages->oldest, older != 0);
+	if (!has_median)
+		return;
+	out_str(o, ", median ");
+	print_age(o, c, &ages->median, older > (ages->count - 1) / 2);
 }
 
 /* --------------------------------------------------------------------- JSON */
@@ -366,6 +399,15 @@ has_functions(const struct hatf_stacks *stacks)
 const char *
 show_advice(const struct gathering *g)
 {
+	const bool is_snapshot =
+		hatf_reader_header(g->scan.reader, "snapshot_of") != NULL;
+
+	if (!groups_has_stacks(g->census) && is_snapshot)
+		return g->census->total.live.count == 0
+			       ? NULL
+			       : "no block of this snapshot has a call stack, "
+				 "so threads and sizes stand for call sites: "
+				 "'hatf record' without -G takes call stacks";
 	if (!groups_has_stacks(g->census))
 		return "no call stacks, so threads and sizes stand for call "
 		       "sites: 'hatf record' without -G takes call stacks";

@@ -60,8 +60,15 @@ struct figure show_moment(const struct census *c, const struct moment *m);
  */
 struct figure show_distance(const struct census *c, uint64_t distance);
 
-/* Format an age: "1.3 s", or "1 200 events" if the trace has no times. */
-struct figure show_age(const struct census *c, const struct age *age);
+/*
+ * Print the ages of some blocks: "age 1.3 s to 4.2 s", or in events if the
+ * trace has no times.  With 'has_median', also print the median if there are
+ * several blocks.  The ages of blocks that are older than the trace are "more
+ * than" its length, or "unknown" if the trace has no length and all blocks are
+ * older.
+ */
+void show_ages(struct out *o, const struct census *c, const struct ages *ages,
+	       bool has_median);
 
 /* Return a moment as a JSON object; NULL if there is no memory. */
 json_t *show_json_moment(const struct census *c, const struct moment *m);

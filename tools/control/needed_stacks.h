@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * needed_stacks.h - copy those call stacks of a trace that a new trace needs
+ *
+ * First, pass each comment of the old trace to needed_stacks_note().  Then,
+ * needed_stacks_need() gives each stack that the new trace refers to its id in
+ * the new trace.  At last, needed_stacks_write() writes the definitions of
+ * these stacks, of their frames, and of all objects (FORMAT "Stacks").
+ *
+ * Memory is O(frames + stacks of the old trace), within the limits of
+ * hatf_stacks_note() and at most OBJECTS_MAX_NBYTES for the objects.  Only one
+ * thread at a time may use a struct needed_stacks.
+ */
+#ifndef NEEDED_STACKS_H
+#define NEEDED_STACKS_H
+
+#include "hatf/hatf.h"
+
+#include <stdbool.h>
+
+/* Maximum size of all definitions of objects; later ones are left out. */
+#define OBJECTS_MAX_NBYTES ((size_t)64 << 20)
+
+struct needed_stacks;
+
+/* Return NULL if there is no memory. */
+struct needed_stacks *needed_stacks_open(void);
+void needed_stacks_close(struct needed_stacks *n);
+
+/*
+ * If the comment 'e' defines a stack, a frame or an object, keep the
+ * definition, unless it is malformed.  Return false if there is no memory.
+ */
+bool needed_stacks_note(struct needed_stacks *n, const struct hatf_event *e);
+
+/*
+ * Store the id that the stack 'id' of the old trace has in the new trace.  Ids
+ * of the new trace count from 1.  0 stands for no stack, and for a stack that
+ * the old trace does not define.  Return false if there is no memory.
+ */
+bool needed_stacks_need(struct needed_stacks *n, uint64_t id,
+			uint64_t *new_id_ret);
+
+/*
+ * Write the definitions.  hatf_writer_close() returns the first error of the
+ * writer.  Return false if there is no memory.
+ */
+bool needed_stacks_write(const struct needed_stacks *n,
+			 struct hatf_writer *writer);
+
+#endif /* NEEDED_STACKS_H */
