@@ -276,6 +276,22 @@ tell_trace(struct text *answer)
 			NS_PER_SEC);
 }
 
+/* If there is a table of the live blocks, tell how many blocks it has. */
+static void
+tell_live(struct text *answer)
+{
+	struct segment *const s = &writer->segment;
+
+	if (writer->is_dormant || s->live.slots == NULL || !s->is_known)
+		return;
+	if (!live_blocks_apply_queue(&s->live)) {
+		segment_lose_track(s);
+		return;
+	}
+	text_line_u64(answer, "live_bytes", s->live.nbytes);
+	text_line_u64(answer, "live_objects", s->live.used);
+}
+
 static void
 tell_status(struct text *answer)
 {
@@ -297,6 +313,7 @@ tell_status(struct text *answer)
 		text_line(answer, "error", error, strlen(error));
 	if (is_prepared && writer->trace.output.path[0] != '\0')
 		tell_trace(answer);
+	tell_live(answer);
 }
 
 /* Write all published events to the file. */

@@ -68,6 +68,8 @@ check_report()
 test_stacks()
 {
 	begin whole HATFTRACE_STACKS=on
+	check 'live bytes without a table' \
+		"$(ctl --json "$pid" status | jq .live_bytes)" null
 	ctl "$pid" snapshot -o snap.hatf.gz >/dev/null || fail snapshot
 	end
 	clean whole.hatf.gz snap.hatf.gz
@@ -91,6 +93,16 @@ test_stacks()
 test_stacks_of_segments()
 {
 	begin parts HATFTRACE_STACKS=on HATFTRACE_ROTATE=1024G
+	# The recorder has a table of the live blocks.
+	ctl "$pid" flush >/dev/null || fail flush
+	ctl --json "$pid" status >status.json || fail status
+	ctl --json --live "$pid" status >live.json || fail 'status --live'
+	check 'live bytes and blocks' \
+		"$(jq -c '[.live_bytes, .live_objects]' status.json)" \
+		"$(jq -c '[.live_bytes, .live_objects]' live.json)"
+	check_ge 'live blocks' "$(jq .live_objects status.json)" 301
+	ctl "$pid" status | grep -q ' live in [0-9 ]* blocks: ' ||
+		fail 'status without live bytes'
 	ctl --rotate "$pid" snapshot -o fresh.hatf.gz >/dev/null ||
 		fail 'snapshot --rotate'
 	ctl "$pid" snapshot -o later.hatf.gz >/dev/null || fail snapshot

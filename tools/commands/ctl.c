@@ -113,10 +113,18 @@ json_value(const char *key, const char *value)
 	return *end == '\0' ? json_u64(n) : json_text(value);
 }
 
-/* Add keys for the live bytes and blocks and the peak, if they are known. */
+/*
+ * Add keys for the live bytes and blocks and the peak, unless 'figures' is
+ * NULL.  These figures replace those of the recorder, which may be older.
+ * Return how many keys are new.
+ */
 static size_t
 add_figures(json_t *object, const struct live_figures *figures)
 {
+	const bool had_live = json_object_get(object, "live_bytes") != NULL;
+	const bool had_count = json_object_get(object, "live_objects") != NULL;
+	const bool had_peak = json_object_get(object, "peak_bytes") != NULL;
+
 	if (figures == NULL)
 		return 0;
 	json_object_set_new(object, "live_bytes",
@@ -125,7 +133,7 @@ add_figures(json_t *object, const struct live_figures *figures)
 			    json_u64(figures->live.count));
 	json_object_set_new(object, "peak_bytes",
 			    json_u64(figures->peak_nbytes));
-	return 3;
+	return !had_live + !had_count + !had_peak;
 }
 
 /* Print the status as JSON.  'figures' may be NULL. */
@@ -235,6 +243,30 @@ print_value(struct out *o, const struct tracer_answer *r, const char *prefix,
 }
 
 /*
+ * Print the live bytes and blocks, and the peak if 'figures' is not NULL.
+ * Without 'figures', take the live bytes and blocks from the recorder's answer,
+ * which has them if the recorder keeps a table of the live blocks.
+ */
+static void
+print_live(struct out *o, const struct tracer_answer *r,
+	   const struct live_figures *figures)
+{
+	struct amount live = { .nbytes = number(r, "live_bytes"),
+			       .count = number(r, "live_objects") };
+
+	if (figures != NULL)
+		live = figures->live;
+	else if (tracer_value(r, "live_bytes") == NULL)
+		return;
+	out_printf(o, ", %s live in %s block%s",
+		   figure_nbytes(live.nbytes).text,
+		   figure_count(live.count).text, live.count == 1 ? "" : "s");
+	if (figures != NULL)
+		out_printf(o, ", peak %s",
+			   figure_nbytes(figures->peak_nbytes).text);
+}
+
+/*
  * Print "4242: recording, cat, 1 234 events, 34 000 bytes, no events lost, 4
  * threads, 17 s: TRACE".  'live' is the word that find_live() stores, or NULL.
  */
@@ -253,14 +285,7 @@ print_line(const struct tracer_answer *r, const char *live,
 	print_value(o, r, ", ", "exe", "");
 	if (tracer_value(r, "trace") != NULL && (recording || !has_state))
 		print_figures(o, r);
-	if (figures != NULL) {
-		out_printf(o, ", %s live in %s block%s",
-			   figure_nbytes(figures->live.nbytes).text,
-			   figure_count(figures->live.count).text,
-			   figures->live.count == 1 ? "" : "s");
-		out_printf(o, ", peak %s",
-			   figure_nbytes(figures->peak_nbytes).text);
-	}
+	print_live(o, r, figures);
 	if (tracer_value(r, "begun") != NULL)
 		out_str(o, ", no trace yet: too few events");
 	print_pending(o, r);
