@@ -116,29 +116,14 @@ struct sorting {
 	enum live_key key;
 };
 
-static int64_t
-growth(const struct live_site *row)
-{
-	return (int64_t)(row->live.nbytes - row->first.nbytes);
-}
-
-/* Return the bytes allocated since the previous page. */
-static uint64_t
-recent(const struct live_site *row)
-{
-	return row->last.nbytes > row->before.nbytes
-		       ? row->last.nbytes - row->before.nbytes
-		       : 0;
-}
-
 static double
 value_of(const struct live_site *row, enum live_key key)
 {
 	switch (key) {
 	case LIVE_BY_GROWTH:
-		return (double)growth(row);
+		return (double)live_site_growth(row);
 	case LIVE_BY_RATE:
-		return (double)recent(row);
+		return (double)live_site_recent(row);
 	case LIVE_BY_BLOCKS:
 		return (double)row->live.count;
 	default:
@@ -304,13 +289,13 @@ put_rows(FILE *f, const struct live_page *p, const struct window *w,
 			 figure_nbytes(row->live.nbytes).text);
 		used = strlen(line);
 		snprintf(line + used, sizeof(line) - used, "%11s ",
-			 signed_bytes(growth(row)).text);
+			 signed_bytes(live_site_growth(row)).text);
 		used = strlen(line);
 		snprintf(line + used, sizeof(line) - used, "%11s ",
 			 figure_count(row->live.count).text);
 		used = strlen(line);
 		snprintf(line + used, sizeof(line) - used, "%13s  %s",
-			 rate(p, recent(row), true).text, row->name);
+			 rate(p, live_site_recent(row), true).text, row->name);
 		put_line(f, w, line);
 	}
 }

@@ -23,17 +23,27 @@ struct entry_key {
 	uint32_t row;
 };
 
+/* What is known about a stack. */
+struct live_stack {
+	uint32_t row;
+	uint32_t first_update; /* as in struct live_site */
+	uint64_t first_nbytes; /* live bytes at that update */
+	uint64_t last_nbytes;  /* bytes allocated until the last update */
+};
+
 struct live_sites {
 	enum group_by by;
 	struct symbol_lookup *lookup; /* NULL: do not look up names */
 	struct live_site *rows;
 	struct entry_key **keys; /* key of each row */
 	size_t count, cap;
-	void *tree;	    /* keys by name */
-	uint32_t *row_of;   /* row of a stack, by the stack's census row */
+	void *tree; /* keys by name */
+	/* what is known about each stack, by the stack's census row */
+	struct live_stack *stacks;
 	uint32_t *order;    /* scratch memory: stacks in the order of naming */
-	size_t stack_count; /* entries of 'row_of' that are valid */
+	size_t stack_count; /* entries of 'stacks' that are valid */
 	size_t stack_cap;
+	uint32_t update_count;
 	bool has_stacks;
 };
 
@@ -128,7 +138,7 @@ live_sites_close(struct live_sites *s)
 	symbol_lookup_close(s->lookup);
 	free(s->rows);
 	free(s->keys);
-	free(s->row_of);
+	free(s->stacks);
 	free(s->order);
 	free(s);
 }
@@ -147,12 +157,30 @@ live_sites_has_stacks(const struct live_sites *s)
 }
 
 void
+live_sites_forget_growth(struct live_sites *s)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		s->rows[i].first_nbytes = 0;
+		s->rows[i].first_update = 0;
+	}
+	for (size_t i = 0; i < s->stack_count; i++)
+		s->stacks[i].first_update = 0;
+}
+
+void
 live_sites_forget_stacks(struct live_sites *s)
 {
+	bool is_named = true;
+
+	for (size_t i = 0; i < s->stack_count; i++)
+		is_named &= s->stacks[i].row != ROW_UNNAMED ||
+			    s->stacks[i].first_nbytes == 0;
+	if (!is_named)
+		live_sites_forget_growth(s);
 	s->stack_count = 0;
 	/* The next trace counts from zero, so reset the counters. */
 	for (size_t i = 0; i < s->count; i++)
-		s->rows[i].last = s->rows[i].before = (struct amount){ 0 };
+		s->rows[i].allocated = (struct amount){ 0 };
 }
 
 /* -------------------------------------------------------------------- names */
@@ -237,13 +265,13 @@ reach_stacks(struct live_sites *s, size_t count)
 {
 	if (count > s->stack_cap) {
 		const size_t cap = 2 * count;
-		uint32_t *const row_of =
-			reallocarray(s->row_of, cap, sizeof(*row_of));
+		struct live_stack *const stacks =
+			reallocarray(s->stacks, cap, sizeof(*stacks));
 		uint32_t *order;
 
-		if (row_of == NULL)
+		if (stacks == NULL)
 			return false;
-		s->row_of = row_of;
+		s->stacks = stacks;
 		order = reallocarray(s->order, cap, sizeof(*order));
 		if (order == NULL)
 			return false;
@@ -251,8 +279,42 @@ reach_stacks(struct live_sites *s, size_t count)
 		s->stack_cap = cap;
 	}
 	while (s->stack_count < count)
-		s->row_of[s->stack_count++] = ROW_UNNAMED;
+		s->stacks[s->stack_count++] =
+			(struct live_stack){ .row = ROW_UNNAMED };
 	return true;
+}
+
+/*
+ * A stack becomes part of a row.  The growth of the row counts from the update
+ * that first saw one of its stacks; a stack that came later has grown from
+ * nothing.
+ */
+static void
+join(struct live_site *site, const struct live_stack *stack)
+{
+	if (site->first_update == 0 ||
+	    stack->first_update < site->first_update) {
+		site->first_update = stack->first_update;
+		site->first_nbytes = stack->first_nbytes;
+	} else if (stack->first_update == site->first_update) {
+		site->first_nbytes += stack->first_nbytes;
+	}
+}
+
+/* Let growth begin for each stack for which it has not begun yet. */
+static void
+begin_growth(struct live_sites *s, const struct census *c)
+{
+	for (size_t i = 0; i < s->stack_count; i++) {
+		struct live_stack *const stack = &s->stacks[i];
+
+		if (stack->first_update != 0)
+			continue;
+		stack->first_update = s->update_count;
+		stack->first_nbytes = c->by_stack.rows[i].live.nbytes;
+		if (stack->row != ROW_UNNAMED)
+			join(&s->rows[stack->row], stack);
+	}
 }
 
 static int
@@ -271,7 +333,8 @@ compare_live(const void *a, const void *b, void *ctx)
 
 /*
  * Find names for the stacks that have none yet, in descending order of their
- * live bytes, for about 'budget_ms'.  Return false if there is no memory.
+ * live bytes, for about 'budget_ms', but at least one name.  Return false if
+ * there is no memory.
  */
 static bool
 name_stacks(struct live_sites *s, const struct live_trace *t,
@@ -283,10 +346,10 @@ name_stacks(struct live_sites *s, const struct live_trace *t,
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < list.count; i++)
-		if (s->row_of[i] == ROW_UNNAMED)
+		if (s->stacks[i].row == ROW_UNNAMED)
 			s->order[n++] = i;
 	qsort_r(s->order, n, sizeof(*s->order), compare_live, &list);
-	for (size_t i = 0; i < n && now_ms() < end; i++) {
+	for (size_t i = 0; i < n && (i == 0 || now_ms() < end); i++) {
 		const uint32_t row = s->order[i];
 		uint32_t site;
 
@@ -300,7 +363,8 @@ name_stacks(struct live_sites *s, const struct live_trace *t,
 		site = find_row(s, name);
 		if (site == UINT32_MAX)
 			return false;
-		s->row_of[row] = site;
+		s->stacks[row].row = site;
+		join(&s->rows[site], &s->stacks[row]);
 	}
 	return true;
 }
@@ -310,6 +374,23 @@ add(struct live_site *site, const struct account *a)
 {
 	amount_sum(&site->live, &a->live);
 	amount_sum(&site->allocated, &a->allocated);
+}
+
+/* Update the rows of all stacks. */
+static void
+add_stacks(struct live_sites *s, const struct census *c)
+{
+	s->rows[ROW_UNNAMED].first_nbytes = 0;
+	for (size_t i = 0; i < s->stack_count; i++) {
+		struct live_stack *const stack = &s->stacks[i];
+		struct live_site *const site = &s->rows[stack->row];
+
+		add(site, &c->by_stack.rows[i]);
+		site->before_nbytes += stack->last_nbytes;
+		stack->last_nbytes = c->by_stack.rows[i].allocated.nbytes;
+		if (stack->row == ROW_UNNAMED)
+			site->first_nbytes += stack->first_nbytes;
+	}
 }
 
 /*
@@ -324,10 +405,17 @@ add_lanes(struct live_sites *s, const struct census *c)
 
 	for (uint32_t i = 0; ok && i < groups.count; i++) {
 		const uint32_t row = find_row(s, groups.rows[i].name);
+		struct live_site *site;
 
 		ok = row != UINT32_MAX;
-		if (ok)
-			add(&s->rows[row], &groups.rows[i].sum);
+		if (!ok)
+			break;
+		site = &s->rows[row];
+		add(site, &groups.rows[i].sum);
+		if (site->first_update == 0) {
+			site->first_update = s->update_count;
+			site->first_nbytes = site->live.nbytes;
+		}
 	}
 	groups_free(&groups);
 	return ok;
@@ -339,30 +427,28 @@ live_sites_update(struct live_sites *s, const struct live_trace *t,
 {
 	const size_t known_count = s->count;
 
+	s->update_count++;
 	s->has_stacks = s->by == BY_SITE && groups_has_stacks(c);
 	for (size_t i = 0; i < s->count; i++) {
 		struct live_site *const site = &s->rows[i];
 
-		site->before = site->last;
+		site->before_nbytes =
+			s->has_stacks ? 0 : site->allocated.nbytes;
 		site->live = site->allocated = (struct amount){ 0 };
 	}
-	if (s->has_stacks) {
-		if (!reach_stacks(s, c->by_stack.count) ||
-		    !name_stacks(s, t, c, budget_ms))
+	if (!s->has_stacks) {
+		if (!add_lanes(s, c))
 			return false;
-		for (uint32_t i = 0; i < c->by_stack.count; i++)
-			add(&s->rows[s->row_of[i]], &c->by_stack.rows[i]);
-	} else if (!add_lanes(s, c)) {
+		/* A new row may be a thread that has got another name. */
+		for (size_t i = known_count; i < s->count; i++)
+			s->rows[i].before_nbytes = s->rows[i].allocated.nbytes;
+		return true;
+	}
+	if (!reach_stacks(s, c->by_stack.count))
 		return false;
-	}
-	for (size_t i = 0; i < s->count; i++) {
-		struct live_site *const site = &s->rows[i];
-
-		site->last = site->allocated;
-		if (i >= known_count) {
-			site->first = site->live;
-			site->before = site->allocated;
-		}
-	}
+	begin_growth(s, c);
+	if (!name_stacks(s, t, c, budget_ms))
+		return false;
+	add_stacks(s, c);
 	return true;
 }

@@ -21,11 +21,29 @@ struct live_site {
 	char *name;		 /* escaped */
 	struct amount live;	 /* live at the last update */
 	struct amount allocated; /* allocated since the trace began */
-	/* live at the update that added this site */
-	struct amount first;
-	struct amount before; /* 'allocated' before the last update */
-	struct amount last;   /* 'allocated' after the last update */
+	/* bytes that were live when growth began to count */
+	uint64_t first_nbytes;
+	/* bytes of 'allocated' at the update before the last one */
+	uint64_t before_nbytes;
+	/* number of the update at which growth began to count; 0: none yet */
+	uint32_t first_update;
 };
+
+/* Return by how many bytes the row has grown since the site was first seen. */
+static inline int64_t
+live_site_growth(const struct live_site *row)
+{
+	return (int64_t)(row->live.nbytes - row->first_nbytes);
+}
+
+/* Return the bytes that were allocated between the last two updates. */
+static inline uint64_t
+live_site_recent(const struct live_site *row)
+{
+	return row->allocated.nbytes > row->before_nbytes
+		       ? row->allocated.nbytes - row->before_nbytes
+		       : 0;
+}
 
 struct live_sites;
 
@@ -37,14 +55,22 @@ struct live_sites *live_sites_open(enum group_by by);
 void live_sites_close(struct live_sites *s);
 
 /*
- * Update the table from the census.  Look up names for about 'budget_ms'.  The
- * row "[not named yet]" is the sum of the stacks that still have no name.
- * Return false if there is no memory.
+ * Update the table from the census.  Look up names for about 'budget_ms', but
+ * at least one.  The row "[not named yet]" is the sum of the stacks that still
+ * have no name.  A stack that gets its name takes its share of growth and of
+ * 'before_nbytes' along to its new row.  Return false if there is no memory.
  */
 bool live_sites_update(struct live_sites *s, const struct live_trace *t,
 		       const struct census *census, unsigned budget_ms);
 
-/* Forget all stacks, because another trace numbers its stacks anew. */
+/* Let the growth of all rows count from the next update. */
+void live_sites_forget_growth(struct live_sites *s);
+
+/*
+ * Forget all stacks, because another trace numbers its stacks anew.  Growth
+ * goes on, unless there are stacks without a name, whose share of a row is
+ * unknown in the other trace.
+ */
 void live_sites_forget_stacks(struct live_sites *s);
 
 /* Return the rows, in no order; the next update may move them. */
