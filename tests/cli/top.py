@@ -141,6 +141,24 @@ def check_steps(hatf, program):
     check('after the end', 'exit' in page.split('\n')[0], True)
 
 
+def check_wrapper(hatf, program):
+    """The options that choose the site, with the same sites as 'report'."""
+    p = Program(hatf, program, 'wrapped.hatf.gz')
+    p.do('w')
+    want = ('9.8 KiB', '0', '10')
+    rows = rows_of(p.top('-n', '1'))
+    check('the wrapper', site(rows, 'wrap'), want)
+    rows = rows_of(p.top('-n', '1', '--wrapper', 'none', '--wrapper', 'wr?p'))
+    check('its caller', (site(rows, 'wrap'), site(rows, 'keep_wrapped')),
+          (None, want))
+    rows = rows_of(p.top('-n', '1', '--raw-stacks', '--wrapper', 'wrap'))
+    check('raw stacks', site(rows, 'wrap'), want)
+    # If all functions are hidden, the site is the innermost one.
+    rows = rows_of(p.top('-n', '1', '--wrapper', '*'))
+    check('all hidden', site(rows, 'wrap'), want)
+    p.end()
+
+
 def check_without_stacks(hatf, program):
     p = Program(hatf, program, 'lanes.hatf', '--no-stacks')
     p.do('kk')
@@ -215,6 +233,7 @@ def check_terminal(hatf, program):
 def main():
     hatf, program = sys.argv[1:]
     check_steps(hatf, program)
+    check_wrapper(hatf, program)
     check_without_stacks(hatf, program)
     check_rotation(hatf, program)
     check_terminal(hatf, program)

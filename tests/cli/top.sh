@@ -17,11 +17,24 @@ cat >program.c <<'END'
 #include <unistd.h>
 static void *kept[100000];
 static int count;
+__attribute__((noinline)) void *
+wrap(size_t nbytes)
+{
+	void *volatile p = malloc(nbytes);
+
+	return p;
+}
 __attribute__((noinline)) void
 keep(int n)
 {
 	for (int i = 0; i < n; i++)
 		kept[count++] = malloc(1000);
+}
+__attribute__((noinline)) void
+keep_wrapped(int n)
+{
+	for (int i = 0; i < n; i++)
+		kept[count++] = wrap(1000);
 }
 __attribute__((noinline)) void
 churn(int n)
@@ -58,6 +71,8 @@ main(void)
 			keep(100);
 		else if (c == 'c')
 			churn(500);
+		else if (c == 'w')
+			keep_wrapped(10);
 		else if (c == 't')
 			run_thread();
 		else
@@ -85,6 +100,8 @@ wrong 2 'hatf top: one PID or FILE is needed*'
 wrong 2 'hatf top: one PID or FILE is needed*' 1 2
 wrong 2 "hatf top: --sort: unknown value 'size' *" -s size 1
 wrong 2 "hatf top: --interval: not a number *" -d x 1
+wrong 2 'hatf top: --wrapper: the name of a function is missing*' \
+	--wrapper '' 1
 wrong 1 'hatf top: none.hatf: No such file or directory' none.hatf
 echo 'no trace' >text.hatf
 wrong 1 'hatf top: text.hatf: *' text.hatf

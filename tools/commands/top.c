@@ -4,6 +4,7 @@
 #include "tools/control/started.h"
 #include "tools/control/tracer_client.h"
 #include "tools/live/live_screen.h"
+#include "tools/sites/stack_view.h"
 #include "tools/trace/regular.h"
 #include "tools/trace/scan.h"
 #include "tools/ui/escape.h"
@@ -37,6 +38,8 @@ enum {
 	OPT_TOP,
 	OPT_THREADS,
 	OPT_NO_FLUSH,
+	OPT_RAW_STACKS,
+	OPT_WRAPPER,
 };
 
 static const struct opt options[] = {
@@ -54,6 +57,12 @@ static const struct opt options[] = {
 	  "print a row for each thread, not for each site" },
 	{ "no-flush", 'F', NULL,
 	  "do not ask the recorder to write its newest events" },
+	{ "raw-stacks", 'R', NULL,
+	  "show all frames: a site may then be in an allocator\n"
+	  "or in the standard library of C++ or Rust" },
+	{ "wrapper", '\0', "GLOB",
+	  "hide functions that match GLOB, such as 'xmalloc': the\n"
+	  "site is their caller; may be given more than once" },
 	{ NULL, 0, NULL, NULL },
 };
 
@@ -79,6 +88,7 @@ struct ask {
 	bool plain, threads, no_flush;
 	unsigned key;
 	uint64_t top;
+	struct stack_view_options view;
 };
 
 /* The process or file that is watched. */
@@ -121,6 +131,11 @@ take_option(unsigned idx, const char *value, void *ctx)
 					&ask->key);
 	case OPT_TOP:
 		return opt_parse_u64("--top", value, &ask->top);
+	case OPT_RAW_STACKS:
+		ask->view.is_raw = true;
+		return true;
+	case OPT_WRAPPER:
+		return stack_view_add_wrapper(&ask->view, "--wrapper", value);
 	default:
 		ask->plain |= idx == OPT_PLAIN;
 		ask->threads |= idx == OPT_THREADS;
@@ -551,7 +566,12 @@ watch(struct watch *w, struct ask *ask)
 int
 command_top(int argc, char **argv)
 {
-	struct ask ask = { .interval = 2, .top = 20 };
+	struct ask ask = {
+		.interval = 2,
+		.top = 20,
+		/* Let sites be the program's own lines. */
+		.view.fold_std = true,
+	};
 	struct watch w = { .ask = &ask };
 	int exit_status = EXIT_FINE;
 	const int first =
@@ -561,8 +581,8 @@ command_top(int argc, char **argv)
 		return exit_status;
 	if (argc - first != 1)
 		return opt_complain(&page, "one PID or FILE is needed");
-	w.sites = live_sites_open(BY_SITE);
-	w.threads = live_sites_open(BY_THREAD);
+	w.sites = live_sites_open(BY_SITE, &ask.view);
+	w.threads = live_sites_open(BY_THREAD, &ask.view);
 	exit_status = EXIT_BAD_INPUT;
 	if (w.sites == NULL || w.threads == NULL) {
 		message_print("%s", hatf_status_text(HATF_NO_MEMORY));

@@ -2,7 +2,6 @@
 /* live_sites.c - see live_sites.h */
 #include "tools/live/live_sites.h"
 
-#include "hatf/frames/hidden_frames.h"
 #include "tools/sites/stack_view.h"
 #include "tools/symbols/symbol_lookup.h"
 #include "tools/ui/escape.h"
@@ -33,6 +32,7 @@ struct live_stack {
 
 struct live_sites {
 	enum group_by by;
+	struct stack_view_options view;
 	struct symbol_lookup *lookup; /* NULL: do not look up names */
 	struct live_site *rows;
 	struct entry_key **keys; /* key of each row */
@@ -104,7 +104,7 @@ find_row(struct live_sites *s, const char *name)
 }
 
 struct live_sites *
-live_sites_open(enum group_by by)
+live_sites_open(enum group_by by, const struct stack_view_options *view)
 {
 	const struct symbol_lookup_options options = { .debug_dir = NULL };
 	struct live_sites *const s = calloc(1, sizeof(*s));
@@ -114,6 +114,7 @@ live_sites_open(enum group_by by)
 		return NULL;
 	}
 	s->by = by;
+	s->view = *view;
 	if (by == BY_SITE)
 		s->lookup = symbol_lookup_open(&options);
 	return s;
@@ -185,23 +186,17 @@ live_sites_forget_stacks(struct live_sites *s)
 
 /* -------------------------------------------------------------------- names */
 
-/* Must this frame be hidden, because it is not a useful site? */
-static bool
-is_hidden(const struct hatf_frame *frame)
-{
-	return hidden_frames_is_allocator(frame) || hidden_frames_is_std(frame);
-}
-
 /*
  * Write the name of the innermost visible function at the address of 'frame',
  * where functions may be inlined into each other.  If all functions there are
- * hidden, write the name of the outermost one, and return false.
+ * hidden, write the name of the innermost one, and return false.
  */
 static bool
 name_frame(struct live_sites *s, const struct live_trace *t,
 	   struct hatf_frame *frame, char *name)
 {
 	struct symbol_lookup_name names[SYMBOL_LOOKUP_NAMES_MAX];
+	bool is_visible;
 	size_t n = 0;
 
 	if (s->lookup != NULL && frame->file == NULL && frame->object != NULL) {
@@ -222,13 +217,15 @@ name_frame(struct live_sites *s, const struct live_trace *t,
 			frame->function = names[i].function;
 		frame->file = names[i].file;
 		frame->line = names[i].line;
-		if (!is_hidden(frame)) {
+		is_visible = !stack_view_hides(&s->view, frame);
+		if (i == 0 || is_visible)
 			stack_view_frame_text(frame, name);
+		if (is_visible)
 			return true;
-		}
 	}
-	stack_view_frame_text(frame, name);
-	return n == 0 && !is_hidden(frame);
+	if (n == 0)
+		stack_view_frame_text(frame, name);
+	return n == 0 && !stack_view_hides(&s->view, frame);
 }
 
 /* Write the name of a stack's site. */
@@ -237,15 +234,23 @@ name_stack(struct live_sites *s, const struct live_trace *t,
 	   const struct census *c, uint64_t id,
 	   char name[STACK_VIEW_TEXT_NBYTES])
 {
+	char text[STACK_VIEW_TEXT_NBYTES];
+	bool is_innermost = true;
 	struct hatf_stack stack;
 	struct hatf_frame frame;
 
 	snprintf(name, STACK_VIEW_TEXT_NBYTES, "[unknown]");
 	for (; hatf_stacks_get(c->stacks, id, &stack); id = stack.parent) {
+		bool is_visible;
+
 		if (!hatf_stacks_get_frame(c->stacks, stack.frame, &frame))
 			return;
-		if (name_frame(s, t, &frame, name))
+		is_visible = name_frame(s, t, &frame, text);
+		if (is_innermost || is_visible)
+			memcpy(name, text, strlen(text) + 1);
+		if (is_visible)
 			return;
+		is_innermost = false;
 	}
 }
 

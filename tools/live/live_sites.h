@@ -14,6 +14,7 @@
 #define LIVE_SITES_H
 
 #include "tools/live/live_trace.h"
+#include "tools/sites/stack_view.h"
 #include "tools/summary/groups.h"
 
 /* A row of the table. */
@@ -49,9 +50,11 @@ struct live_sites;
 
 /*
  * Make an empty table.  Its rows are sites or, if 'by' is BY_THREAD, threads.
- * Return NULL if there is no memory.
+ * The site of a stack is its innermost frame that 'view' does not hide, or its
+ * innermost frame if all are hidden.  Return NULL if there is no memory.
  */
-struct live_sites *live_sites_open(enum group_by by);
+struct live_sites *live_sites_open(enum group_by by,
+				   const struct stack_view_options *view);
 void live_sites_close(struct live_sites *s);
 
 /*

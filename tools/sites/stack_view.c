@@ -58,6 +58,30 @@ stack_view_add_wrapper(struct stack_view_options *options, const char *origin,
 	return true;
 }
 
+static bool
+is_wrapper(const struct stack_view_options *options,
+	   const struct hatf_frame *frame)
+{
+	if (frame->function == NULL)
+		return false;
+	for (unsigned i = 0; i < options->wrapper_count; i++)
+		if (function_name_matches(options->wrappers[i],
+					  frame->function))
+			return true;
+	return false;
+}
+
+bool
+stack_view_hides(const struct stack_view_options *options,
+		 const struct hatf_frame *frame)
+{
+	return !options->is_raw &&
+	       (hidden_frames_is_allocator(frame) ||
+		is_wrapper(options, frame) ||
+		(options->fold_std && hidden_frames_is_std(frame)) ||
+		(options->hides_new && hidden_frames_is_new(frame)));
+}
+
 struct stack_view *
 stack_view_open(const struct hatf_stacks *stacks,
 		const struct stack_view_options *options)
@@ -121,27 +145,12 @@ add_known(struct stack_view *v, uint64_t id, const struct known_stack *what)
 }
 
 static bool
-is_wrapper(const struct stack_view *v, const struct hatf_frame *frame)
-{
-	if (frame->function == NULL)
-		return false;
-	for (unsigned i = 0; i < v->options.wrapper_count; i++)
-		if (function_name_matches(v->options.wrappers[i],
-					  frame->function))
-			return true;
-	return false;
-}
-
-static bool
 is_hidden(const struct stack_view *v, uint64_t frame_id)
 {
 	struct hatf_frame frame;
 
-	return !v->options.is_raw &&
-	       hatf_stacks_get_frame(v->stacks, frame_id, &frame) &&
-	       (hidden_frames_is_allocator(&frame) || is_wrapper(v, &frame) ||
-		(v->options.fold_std && hidden_frames_is_std(&frame)) ||
-		(v->options.hides_new && hidden_frames_is_new(&frame)));
+	return hatf_stacks_get_frame(v->stacks, frame_id, &frame) &&
+	       stack_view_hides(&v->options, &frame);
 }
 
 /*

@@ -54,6 +54,13 @@ bool stack_view_add_wrapper(struct stack_view_options *options,
 			    const char *origin, const char *glob);
 
 /*
+ * Does a view with these options hide the frame, if all frames further inward
+ * are hidden?
+ */
+bool stack_view_hides(const struct stack_view_options *options,
+		      const struct hatf_frame *frame);
+
+/*
  * Make a view of 'stacks', which the caller owns and which may grow while the
  * view is in use.  Return NULL if there is no memory.  stack_view_close() frees
  * the view; it allows NULL.

@@ -36,7 +36,9 @@ allocate(unsigned stack, unsigned size)
 static void
 begin(void)
 {
-	sites = live_sites_open(BY_SITE);
+	static const struct stack_view_options view = { .fold_std = true };
+
+	sites = live_sites_open(BY_SITE, &view);
 	ck_assert_ptr_nonnull(sites);
 	begin_log();
 }
