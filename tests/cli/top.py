@@ -159,6 +159,19 @@ def check_wrapper(hatf, program):
     p.end()
 
 
+def check_busy(hatf, program):
+    """Plain pages have all flushed events while the process writes more."""
+    p = Program(hatf, program, 'busy.hatf.gz')
+    p.do('k')
+    p.process.stdin.write(b'b')
+    p.process.stdin.flush()
+    pages = p.top('-n', '10', '-d', '0.05')
+    heads = [line for line in pages.split('\n') if line.startswith('hatf top')]
+    check('states', [line.split(', ')[-1] for line in heads],
+          ['running'] * 10)
+    p.end()
+
+
 def check_without_stacks(hatf, program):
     p = Program(hatf, program, 'lanes.hatf', '--no-stacks')
     p.do('kk')
@@ -234,6 +247,7 @@ def main():
     hatf, program = sys.argv[1:]
     check_steps(hatf, program)
     check_wrapper(hatf, program)
+    check_busy(hatf, program)
     check_without_stacks(hatf, program)
     check_rotation(hatf, program)
     check_terminal(hatf, program)

@@ -11,6 +11,7 @@ PYTHON=$(python3 -c 'import sys; print(sys.executable)') || skip 'no python3'
 
 cat >program.c <<'END'
 #define _GNU_SOURCE
+#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,6 +58,15 @@ run_thread(void)
 	if (pthread_create(&t, NULL, busy, NULL) == 0)
 		pthread_join(t, NULL);
 }
+/* Write a large trace, until there is more input. */
+static void
+run_busily(void)
+{
+	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
+
+	while (poll(&input, 1, 0) == 0)
+		churn(1000);
+}
 int
 main(void)
 {
@@ -73,6 +83,8 @@ main(void)
 			churn(500);
 		else if (c == 'w')
 			keep_wrapped(10);
+		else if (c == 'b')
+			run_busily();
 		else if (c == 't')
 			run_thread();
 		else

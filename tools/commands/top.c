@@ -112,6 +112,10 @@ struct watch {
 	uint64_t peak_nbytes, peak_ns;
 	/* events in the file, from the last answer to "flush"; 0: unknown */
 	uint64_t flushed_count;
+	/* the next page lacks flushed events */
+	bool is_behind;
+	/* a page has had all flushed events, so growth counts from there */
+	bool has_caught_up;
 	bool is_over;
 };
 
@@ -345,29 +349,30 @@ static void
 catch_up(struct watch *w)
 {
 	uint64_t count;
-	bool is_there;
 
+	w->flushed_count = 0;
 	if (!w->ask->no_flush && is_alive(w) &&
 	    !tracer_send(&w->pid, 1, "flush", take_flush, w))
 		w->pid = 0;
 	count = w->flushed_count != 0 ? w->flushed_count : UINT64_MAX;
 	do
-		is_there = live_trace_wait(w->trace, count, CATCH_UP_MS);
-	while (!is_there && !w->is_hurried &&
-	       (w->flushed_count != 0 || !has_read_all(w)));
+		w->is_behind = !live_trace_wait(w->trace, count, CATCH_UP_MS) &&
+			       (w->flushed_count != 0 || !has_read_all(w));
+	while (w->is_behind && !w->is_hurried);
 }
 
 static void
 describe_state(const struct watch *w, char *buf, size_t nbytes)
 {
 	const char *const word = live_trace_end_word(w->trace);
-	const double progress = live_trace_progress(w->trace);
+	const int percent = (int)(100 * live_trace_progress(w->trace));
 
 	switch (live_trace_end(w->trace)) {
 	case LIVE_GOES_ON:
-		if (progress < 0.999)
-			snprintf(buf, nbytes, "reading, %.0f %%",
-				 100 * progress);
+		if (w->is_behind)
+			/* Bytes may be read whose events are not counted. */
+			snprintf(buf, nbytes, "reading, %d %%",
+				 percent < 99 ? percent : 99);
 		else
 			snprintf(buf, nbytes, "running");
 		break;
@@ -404,12 +409,30 @@ fill_page(struct watch *w, struct live_page *p, const struct census *c)
 				 : 0;
 }
 
+/*
+ * Update the rows from the census.  What is read late is no growth: growth
+ * counts from the first page that lacks nothing.  Return false if there is no
+ * memory.
+ */
+static bool
+update_tables(struct watch *w, const struct census *c)
+{
+	const unsigned naming_ms = w->is_hurried ? NAMING_MS : UINT_MAX;
+
+	if (!w->has_caught_up) {
+		live_sites_forget_growth(w->sites);
+		live_sites_forget_growth(w->threads);
+	}
+	w->has_caught_up |= !w->is_behind;
+	return live_sites_update(w->sites, w->trace, c, naming_ms) &&
+	       live_sites_update(w->threads, w->trace, c, 0);
+}
+
 /* Print a page.  On failure print a message and return false. */
 static bool
 show_page(struct watch *w)
 {
 	const uint64_t now = now_ns();
-	const unsigned naming_ms = w->is_hurried ? NAMING_MS : UINT_MAX;
 	char state[300];
 	struct live_page p = {
 		.title = w->title,
@@ -422,8 +445,7 @@ show_page(struct watch *w)
 		.top = w->ask->top,
 	};
 	const struct census *const c = live_trace_lock(w->trace);
-	const bool ok = live_sites_update(w->sites, w->trace, c, naming_ms) &&
-			live_sites_update(w->threads, w->trace, c, 0);
+	const bool ok = update_tables(w, c);
 
 	if (ok)
 		fill_page(w, &p, c);
