@@ -9,13 +9,16 @@ Records PROGRAM (top.c), tells it step by step what to do, and compares what
 'hatf top' and 'hatf ctl --live' print with what the program then has.  Prints
 each difference; exit status 1 if there is one.
 """
+import fcntl
 import os
 import pty
 import re
 import select
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import time
 
 failures = 0
@@ -213,6 +216,44 @@ def read_screen(fd, what, seconds=20):
     return text
 
 
+def set_size(fd, rows, columns):
+    fcntl.ioctl(fd, termios.TIOCSWINSZ,
+                struct.pack('HHHH', rows, columns, 0, 0))
+
+
+def check_sizes(hatf, program):
+    """The page fits a window that changes its size, long before the next."""
+    p = Program(hatf, program, 'sizes.hatf.gz')
+    p.do('kc')
+    pid, fd = pty.fork()
+    if pid == 0:
+        os.execv(hatf, [hatf, 'top', '-d', '3600', p.pid])
+    read_screen(fd, 't threads')
+    for rows, columns in ((24, 80), (1, 1), (1, 80), (40, 1), (3, 20), (7, 40),
+                          (8, 40), (200, 500), (2, 2)):
+        what = f'{rows} rows, {columns} columns'
+        set_size(fd, rows, columns)
+        text = read_screen(fd, '\033[H')
+        while select.select([fd], [], [], 0.5)[0]:
+            text += os.read(fd, 65536).decode()
+        text = text[text.rfind('\033[H'):]
+        lines = re.sub('\033\\[[A-Z]|\r', '', text).split('\n')
+        check(f'{what}: fits', (len(lines) <= rows,
+                               max(map(len, lines)) <= columns), (True, True))
+        check(f'{what}: begin', lines[0][:8], 'hatf top'[:columns])
+        check(f'{what}: keys', lines[-1] == 'q quit  s sort (live)  t threads'
+              [:columns], rows > 7)
+        check(f'{what}: the first row', sum('97.7' in x for x in lines[6:]),
+              rows > 6 and columns > 10)
+    os.write(fd, b't')
+    read_screen(fd, '\033[H')
+    os.write(fd, b'q')
+    read_screen(fd, '\033[?1049l')
+    check('sizes: status', os.waitpid(pid, 0)[1], 0)
+    os.close(fd)
+    p.end()
+
+
 def check_terminal(hatf, program):
     p = Program(hatf, program, 'tty.hatf.gz')
     p.do('kc')
@@ -251,6 +292,7 @@ def main():
     check_without_stacks(hatf, program)
     check_rotation(hatf, program)
     check_terminal(hatf, program)
+    check_sizes(hatf, program)
     sys.exit(failures != 0)
 
 

@@ -100,9 +100,10 @@ struct watch {
 	pid_t pid;
 	uint64_t pid_start;
 	char path[PATH_MAX];
-	char title[1024];
+	char title[1024], state[300];
 	struct live_trace *trace;
 	struct live_sites *sites, *threads;
+	struct live_page page; /* the last page */
 	struct amount allocated_before;
 	uint64_t shown_ns, page_count;
 	/*
@@ -116,7 +117,7 @@ struct watch {
 	bool is_behind;
 	/* a page has had all flushed events, so growth counts from there */
 	bool has_caught_up;
-	bool is_over;
+	bool is_over, has_failed;
 };
 
 static bool
@@ -428,41 +429,52 @@ update_tables(struct watch *w, const struct census *c)
 	       live_sites_update(w->threads, w->trace, c, 0);
 }
 
-/* Print a page.  On failure print a message and return false. */
+/*
+ * Print the page, in the order and with the rows that the user wants now.  On
+ * failure print a message and return false.
+ */
+static bool
+print_page(struct watch *w)
+{
+	struct live_page *const p = &w->page;
+
+	p->rows = w->ask->threads ? w->threads : w->sites;
+	p->key = (enum live_key)w->ask->key;
+	p->unit = w->ask->threads ? "thread"
+		  : live_sites_has_stacks(w->sites)
+			  ? "site"
+			  : "thread and size (the trace has no call stacks)";
+	return live_screen_print(p);
+}
+
+/* Make and print the next page.  On failure print a message, return false. */
 static bool
 show_page(struct watch *w)
 {
 	const uint64_t now = now_ns();
-	char state[300];
-	struct live_page p = {
-		.title = w->title,
-		.state = state,
-		.seconds = w->page_count == 0
-				   ? 0
-				   : (double)(now - w->shown_ns) / 1e9,
-		.rows = w->ask->threads ? w->threads : w->sites,
-		.key = (enum live_key)w->ask->key,
-		.top = w->ask->top,
-	};
 	const struct census *const c = live_trace_lock(w->trace);
 	const bool ok = update_tables(w, c);
 
+	w->page = (struct live_page){
+		.title = w->title,
+		.state = w->state,
+		.seconds = w->page_count == 0
+				   ? 0
+				   : (double)(now - w->shown_ns) / 1e9,
+		.top = w->ask->top,
+	};
 	if (ok)
-		fill_page(w, &p, c);
-	describe_state(w, state, sizeof(state));
+		fill_page(w, &w->page, c);
+	describe_state(w, w->state, sizeof(w->state));
 	w->is_over = live_trace_end(w->trace) != LIVE_GOES_ON;
 	live_trace_unlock(w->trace);
 	if (!ok) {
 		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
 		return false;
 	}
-	p.unit = w->ask->threads ? "thread"
-		 : live_sites_has_stacks(w->sites)
-			 ? "site"
-			 : "thread and size (the trace has no call stacks)";
 	w->shown_ns = now;
 	w->page_count++;
-	return live_screen_print(&p);
+	return print_page(w);
 }
 
 /* ------------------------------------------------------------------ command */
@@ -514,29 +526,36 @@ go_on(struct watch *w)
 	return NEXT_OPENED;
 }
 
-/* Wait for the next page; handle keys.  Return false if the user quits. */
+/*
+ * Wait for the next page.  Print the last one again if the user presses a key
+ * or changes the size of the window.  Return false if the user quits, or, with
+ * w->has_failed, after a message.
+ */
 static bool
-wait_for_page(struct ask *ask)
+wait_for_page(struct watch *w, struct ask *ask)
 {
 	const uint64_t end = now_ns() + (uint64_t)(ask->interval * 1e9);
 	uint64_t now;
 
-	while ((now = now_ns()) < end) {
+	while ((now = now_ns()) < end && !w->has_failed) {
 		switch (live_screen_wait((unsigned)((end - now) / 1000000) +
 					 1)) {
 		case 'q':
 			return false;
 		case 's':
 			ask->key = (ask->key + 1) % LIVE_KEY_COUNT;
-			return true;
+			break;
 		case 't':
 			ask->threads = !ask->threads;
-			return true;
-		default:
 			break;
+		case LIVE_SCREEN_RESIZED:
+			break;
+		default:
+			continue;
 		}
+		w->has_failed = !print_page(w);
 	}
-	return true;
+	return !w->has_failed;
 }
 
 /* Has the user seen as many pages as wanted? */
@@ -580,9 +599,10 @@ watch(struct watch *w, struct ask *ask)
 			next = go_on(w);
 			w->is_over = next != NEXT_OPENED;
 		}
-	} while (!w->is_over && !has_seen_all(w) && wait_for_page(ask));
+	} while (!w->is_over && !has_seen_all(w) && wait_for_page(w, ask));
 	live_screen_end();
-	return next == NEXT_FAILED ? EXIT_BAD_INPUT : report_end(w);
+	return next == NEXT_FAILED || w->has_failed ? EXIT_BAD_INPUT
+						    : report_end(w);
 }
 
 int

@@ -24,7 +24,7 @@
 #define SCREEN_BEGIN "\033[?1049h\033[?25l"
 #define SCREEN_END   "\033[?25h\033[?1049l"
 #define SCREEN_HOME  "\033[H"
-#define LINE_REST    "\033[K\n"
+#define LINE_CLEAR   "\033[K"
 #define SCREEN_REST  "\033[J"
 
 /* On a terminal: lines of a page besides the rows of the table. */
@@ -36,6 +36,9 @@ const char *const live_key_words[LIVE_KEY_COUNT + 1] = { "live", "growth",
 
 static bool is_terminal, has_keys;
 static struct termios old_mode;
+static volatile sig_atomic_t is_resized;
+/* signals to block while live_screen_wait() waits on a terminal */
+static sigset_t wait_mask;
 
 /* ----------------------------------------------------------------- terminal */
 
@@ -69,6 +72,30 @@ on_signal(int signo)
 	raise(signo);
 }
 
+static void
+on_resize(int signo)
+{
+	(void)signo;
+	is_resized = true;
+}
+
+/*
+ * Take SIGWINCH only in live_screen_wait(), which then cannot miss the signal.
+ */
+static void
+watch_size(void)
+{
+	struct sigaction action = { .sa_handler = on_resize };
+	sigset_t resize;
+
+	sigemptyset(&resize);
+	sigaddset(&resize, SIGWINCH);
+	sigprocmask(SIG_BLOCK, &resize, &wait_mask);
+	sigdelset(&wait_mask, SIGWINCH);
+	sigemptyset(&action.sa_mask);
+	sigaction(SIGWINCH, &action, NULL);
+}
+
 void
 live_screen_begin(bool plain)
 {
@@ -87,6 +114,7 @@ live_screen_begin(bool plain)
 	}
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
 		signal(signals[i], on_signal);
+	watch_size();
 	atexit(live_screen_end);
 	output_file_write("-", SCREEN_BEGIN, strlen(SCREEN_BEGIN));
 }
@@ -96,13 +124,15 @@ live_screen_wait(unsigned ms)
 {
 	struct pollfd fd = { .fd = has_keys ? STDIN_FILENO : -1,
 			     .events = POLLIN };
-	char key;
+	const struct timespec timeout = { ms / 1000, ms % 1000 * 1000000L };
+	unsigned char key;
+	const int n = ppoll(&fd, 1, &timeout, is_terminal ? &wait_mask : NULL);
 
-	/*
-	 * If a signal handler interrupts poll(), return, so that the caller
-	 * draws the page at once.
-	 */
-	if (poll(&fd, 1, (int)ms) <= 0 || (fd.revents & POLLIN) == 0 ||
+	if (is_resized) {
+		is_resized = false;
+		return LIVE_SCREEN_RESIZED;
+	}
+	if (n <= 0 || (fd.revents & POLLIN) == 0 ||
 	    read(STDIN_FILENO, &key, 1) != 1)
 		return 0;
 	return key;
@@ -175,25 +205,34 @@ sort_rows(const struct live_page *p, size_t *n_ret)
 struct window {
 	/* maximum number of rows of the table, and of columns; 0: unlimited */
 	size_t lines, columns;
+	size_t left;	 /* number of lines that still fit above the keys */
+	bool has_line;	 /* a line was printed */
+	bool shows_keys; /* the last line lists the keys */
 };
 
 static struct window
 find_window(const struct live_page *p)
 {
-	struct window w = { .lines = p->top };
+	struct window w = {
+		.lines = p->top,
+		.left = SIZE_MAX,
+		.shows_keys = is_terminal,
+	};
 	struct winsize size;
 
 	if (!is_terminal || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 ||
 	    size.ws_row == 0 || size.ws_col == 0)
 		return w;
 	w.columns = size.ws_col;
-	w.lines = size.ws_row > FRAME_LINES ? size.ws_row - FRAME_LINES : 1;
+	w.shows_keys = size.ws_row > FRAME_LINES;
+	w.lines = w.shows_keys ? size.ws_row - FRAME_LINES : 1;
+	w.left = w.shows_keys ? size.ws_row - 1 : size.ws_row;
 	return w;
 }
 
-/* Print a line, cut to at most as many bytes as the window has columns. */
-static void
-put_line(FILE *f, const struct window *w, const char *text)
+/* Return how many bytes of a text to print, at most one for each column. */
+static int
+cut(const struct window *w, const char *text)
 {
 	size_t n = strlen(text);
 
@@ -203,7 +242,41 @@ put_line(FILE *f, const struct window *w, const char *text)
 		while (n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80)
 			n--;
 	}
-	fprintf(f, "%.*s%s", (int)n, text, is_terminal ? LINE_REST : "\n");
+	return (int)n;
+}
+
+/*
+ * Print a line, unless the window is full.  On a terminal, clear the line
+ * before the text: after a text that fills the line, the cursor is still on the
+ * last character.  Print no newline at the end, which would scroll the window.
+ */
+static void
+put_line(FILE *f, struct window *w, const char *text)
+{
+	if (w->left == 0)
+		return;
+	w->left--;
+	if (is_terminal)
+		fprintf(f, "%s" LINE_CLEAR "%.*s", w->has_line ? "\n" : "",
+			cut(w, text), text);
+	else
+		fprintf(f, "%s\n", text);
+	w->has_line = true;
+}
+
+/* Finish a page on a terminal: clear the rest, and list the keys. */
+static void
+put_keys(FILE *f, const struct live_page *p, const struct window *w)
+{
+	char line[200];
+
+	if (w->left != 0 || w->shows_keys)
+		fputs("\n" SCREEN_REST, f);
+	snprintf(line, sizeof(line), "q quit  s sort (%s)  t %s",
+		 live_key_words[p->key],
+		 strcmp(p->unit, "thread") == 0 ? "sites" : "threads");
+	if (w->shows_keys)
+		fprintf(f, "%.*s", cut(w, line), line);
 }
 
 /* Format a growth: "+1.2 MiB". */
@@ -234,7 +307,7 @@ rate(const struct live_page *p, uint64_t n, bool is_bytes)
 }
 
 static void
-put_head(FILE *f, const struct live_page *p, const struct window *w)
+put_head(FILE *f, const struct live_page *p, struct window *w)
 {
 	char line[1024];
 
@@ -270,7 +343,7 @@ put_head(FILE *f, const struct live_page *p, const struct window *w)
 }
 
 static void
-put_rows(FILE *f, const struct live_page *p, const struct window *w,
+put_rows(FILE *f, const struct live_page *p, struct window *w,
 	 const uint32_t *order, size_t n)
 {
 	size_t count;
@@ -303,7 +376,7 @@ put_rows(FILE *f, const struct live_page *p, const struct window *w,
 bool
 live_screen_print(const struct live_page *p)
 {
-	const struct window w = find_window(p);
+	struct window w = find_window(p);
 	char *text = NULL;
 	size_t nbytes, n;
 	uint32_t *const order = sort_rows(p, &n);
@@ -315,12 +388,10 @@ live_screen_print(const struct live_page *p)
 			fputs(SCREEN_HOME, f);
 		put_head(f, p, &w);
 		put_rows(f, p, &w, order, n);
-		fputs(is_terminal ? SCREEN_REST : "\n", f);
 		if (is_terminal)
-			fprintf(f, "q quit  s sort (%s)  t %s",
-				live_key_words[p->key],
-				strcmp(p->unit, "thread") == 0 ? "sites"
-							       : "threads");
+			put_keys(f, p, &w);
+		else
+			fputc('\n', f);
 		ok = fclose(f) == 0;
 	}
 	free(order);

@@ -23,6 +23,9 @@ enum live_key {
 	LIVE_KEY_COUNT
 };
 
+/* live_screen_wait() returns this value if the window has another size. */
+#define LIVE_SCREEN_RESIZED 0x100
+
 extern const char *const live_key_words[LIVE_KEY_COUNT + 1];
 
 /* The content of a page, which the caller fills in. */
@@ -53,14 +56,16 @@ struct live_page {
 void live_screen_begin(bool plain);
 
 /*
- * Print a page.  Return false if there is no memory, or if standard output
+ * Print a page.  On a terminal, print as much of it as fits the window.  Return
+ * false if there is no memory, or if standard output
  * cannot be written.
  */
 bool live_screen_print(const struct live_page *page);
 
 /*
- * Wait 'ms' milliseconds or for a key.  Return the key, or 0 if there was none,
- * or if a signal handler ran.  Without a terminal, just wait.
+ * Wait 'ms' milliseconds, or for a key or another size of the window.  Return
+ * the key, LIVE_SCREEN_RESIZED, or 0 if there was neither.  Without a terminal,
+ * just wait.
  */
 int live_screen_wait(unsigned ms);
 
