@@ -22,7 +22,7 @@ for program in node npm chromium python3; do
 done
 scripts/build-page.sh --modules || skip 'npm did not install the packages'
 
-for kind in one two large plain empty; do
+for kind in one two large plain spike empty; do
 	python3 tests/page/sample.py tools/report/page/dist/report.html \
 		"$TMP/$kind.html" "$kind" || exit 1
 done
@@ -30,5 +30,6 @@ done
 export MODULES=$PWD/build/page/node_modules CHROMIUM
 CHROMIUM=$(command -v chromium)
 timeout -s KILL 240 node tests/page/drive.mjs "$TMP" || exit 1
+timeout -s KILL 120 node tests/page/peaks.mjs "$TMP/spike.html" || exit 1
 timeout -s KILL 120 node tests/page/phone.mjs \
 	"$TMP"/{one,two,large,plain,empty}.html

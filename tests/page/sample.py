@@ -6,8 +6,9 @@ sample.py - write a page with made-up traces, as DATA.md describes them
 usage: sample.py TEMPLATE OUTPUT [KIND]
 
 KIND is 'one' (the default), 'two' (two traces to compare), 'large' (as many
-sites and points as a page may have), 'plain' (no call stacks, no times) or
-'empty' (a trace without events).  Names in it contain markup and script.  The
+sites and points as a page may have), 'plain' (no call stacks, no times),
+'spike' (one large block that lives for a moment) or 'empty' (a trace without
+events).  Names in it contain markup and script.  The
 same arguments give the same page.
 """
 import json
@@ -249,6 +250,21 @@ class Made:
             last = (b, c)
         return out
 
+    def pairs(self):
+        """Half of each site is of its thread, the rest of the next one."""
+        s = self.sites
+        out = {k: [] for k in ('thread', 'site')}
+        out.update({m + u: [] for m in MEASURES for u in ('Bytes', 'Blocks')})
+        threads = len(self.threads['id'])
+        for site, thread in enumerate(s['thread']):
+            for half in (0, 1):
+                out['thread'].append((thread + half) % threads)
+                out['site'].append(site)
+                for m in MEASURES:
+                    for u in ('Bytes', 'Blocks'):
+                        out[m + u].append((s[m + u][site] + half) // 2)
+        return out
+
     def size_life(self):
         cells = []
         for size in range(1, 22):
@@ -289,8 +305,11 @@ class Made:
                             'step': step, 'rows': [
                                 self.address_row(r / rows, columns)
                                 for r in range(rows)]})
+        live = sum(r['step'] * int(row[-1], 36) // 35
+                   for r in regions for row in r['rows'])
         return {'time': [self.duration * (i + 1) // columns
-                         for i in range(columns)], 'regions': regions}
+                         for i in range(columns)],
+                'live': live, 'regions': regions}
 
     def address_row(self, height, columns):
         begin = height * 0.75 + self.rng.random() * 0.06
@@ -326,8 +345,11 @@ class Made:
                      'started': '2026-11-21T17:34:04Z', 'duration': span,
                      'events': totals['allocBlocks'] + totals['freedBlocks']},
             'totals': totals, 'frames': self.frames, 'nodes': self.nodes,
-            'sites': self.sites, 'points': {'time': self.points},
+            'sites': self.sites,
+            'points': {'width': self.duration // len(self.points) + 1,
+                       'time': self.points},
             'series': self.series(), 'threads': self.threads,
+            'pairs': self.pairs(),
             'marks': {'time': [int(span * f) for f in
                                (0.06, 0.31, 0.36, 0.72, 0.95)],
                       'text': [self.strings(t) for t in texts]},
@@ -351,12 +373,31 @@ def empty_block():
     block['meta'] = {'duration': 0, 'events': 0}
     block['series'] = {k: 1 if k == 'width' else []
                        for k in block['series']}
-    block['points'] = {'time': []}
+    block['points'] = {'width': 1, 'time': []}
     block['totals']['peakTime'] = 0
     block['threads'] = {k: v[:1] for k, v in block['threads'].items()}
     block['totals']['threads'] = 1
     for part in ('marks', 'sizeLife', 'matrix', 'addresses'):
         del block[part]
+    return block
+
+
+def spike_block():
+    """1 to 2 MiB, except for a span of 1 ms in which 100 MiB live."""
+    made = Made(7, 3, 100, 'spike.hatf')
+    block = made.block()
+    mib = 1 << 20
+    times = [1000 * i for i in range(1, 42_000, 21)]
+    spike = 16_717_000 - 16_717_000 % 21_000 + 1000
+    block['series'] = {
+        'width': 1000, 'time': times,
+        'bytes': [mib + t * mib // 42_000_000 for t in times],
+        'blocks': [t // 1000 for t in times],
+        'max': [101 * mib if t == spike else mib + t * mib // 42_000_000
+                for t in times],
+        'allocBytes': [100 * mib if t == spike else 1000 for t in times],
+        'allocBlocks': [1] * len(times)}
+    block['totals'].update(peakBytes=101 * mib, peakTime=spike - 500)
     return block
 
 
@@ -368,6 +409,8 @@ def make_traces(kind):
         return [Made(7, 3000, 128, 'large.hatf.gz').block()]
     if kind == 'plain':
         return [Made(7, 40, 100, 'plain.hatf', False, 'events').block()]
+    if kind == 'spike':
+        return [spike_block()]
     if kind == 'empty':
         return [empty_block()]
     return [Made(7, 160, 100, 'shopd.hatf.gz').block()]

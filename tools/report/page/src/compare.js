@@ -1,11 +1,11 @@
 /* compare.js - several traces side by side */
 import uPlot from 'uplot';
 import { choice, el, replace, segments, soon } from './dom.js';
-import { bytes, byteSteps, count, exact, percent, roundBytes, signed, span,
-  time } from './figures.js';
+import { bytes, byteSteps, count, exact, percent, roundBytes, signed, span }
+  from './figures.js';
 import { MEASURES } from './data.js';
 import { state } from './state.js';
-import { axisStyle, category, onTheme } from './theme.js';
+import { axisStyle, category, onTheme, timeAxis } from './theme.js';
 
 const ROWS = 20;
 let measure = 'peak';
@@ -116,12 +116,15 @@ function drawTable() {
       cells(row.values, figure)))));
 }
 
-/* Draw all heaps over time; each trace begins at time 0. */
+/*
+ * Draw the most live bytes of each span of all heaps; each trace begins at time
+ * 0.
+ */
 function drawPlot() {
   const { traces } = state;
   const axis = axisStyle();
   const data = uPlot.join(traces.map((t) =>
-    [t.series.time, t.series.bytes]));
+    [t.series.time, t.series.max]));
   plot?.destroy();
   plot = new uPlot({
     width: host.clientWidth,
@@ -129,13 +132,12 @@ function drawPlot() {
     legend: { show: false },
     scales: { x: { time: false },
       y: { range: (_, low, high) => [0, high > 0 ? high * 1.08 : 1] } },
-    axes: [{ ...axis, values: (_, v) => v.map((x) =>
-      traces[0].axis === 'us' ? time(x, 'us') : count(x)), space: 90, size: 34 },
+    axes: [timeAxis(traces[0].axis),
     { ...axis, size: 78, incrs: byteSteps(),
       values: (_, v) => v.map(roundBytes) }],
     series: [{}, ...traces.map((t, i) => ({ stroke: category(i), width: 1.75,
       spanGaps: true, points: { show: false },
-      paths: uPlot.paths.stepped({ align: 1 }) }))],
+      paths: uPlot.paths.stepped({ align: -1 }) }))],
     cursor: { y: false, points: { show: false } },
   }, data, host);
 }

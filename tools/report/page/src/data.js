@@ -58,11 +58,12 @@ function visibleMeta(meta) {
 function fillSeries(series) {
   const names = ['time', 'bytes', 'blocks', 'max', 'allocBytes', 'allocBlocks'];
   const out = Object.fromEntries(names.map((n) => [n, [0]]));
+  out.width = series.width;
   const add = (row) => names.forEach((n, i) => out[n].push(row[i]));
   let last = 0;
 
   series.time.forEach((time, i) => {
-    const begin = time - series.width;
+    const begin = (Math.ceil(time / series.width) - 1) * series.width;
     if (begin > out.time[last]) {
       add([begin, out.bytes[last], out.blocks[last], out.bytes[last], 0, 0]);
       last++;
@@ -187,6 +188,19 @@ export class Trace {
     const row = lastUpTo(this.series.time, time);
     return row < 0 ? { bytes: 0, blocks: 0 }
       : { bytes: this.series.bytes[row], blocks: this.series.blocks[row] };
+  }
+
+  /* The most live bytes in the span that contains the moment 'time'. */
+  mostAt(time) {
+    const { time: ends, max } = this.series;
+    return max[Math.min(lastUpTo(ends, time) + 1, max.length - 1)];
+  }
+
+  /* The width of the intervals at whose ends the points are. */
+  get pointWidth() {
+    const { time } = this.points;
+    const gaps = time.map((t, i) => t - (time[i - 1] ?? 0));
+    return Math.min(...gaps.slice(0, -1), ...gaps.slice(0, 1));
   }
 }
 

@@ -54,13 +54,16 @@ export function signed(text, number) {
   return number > 0 ? `+${text}` : text;
 }
 
-/* A number of small units, 60 of which are a large one. */
+/* A number of small units, 60 of which are a large one; rounded down. */
 function pair(number, large, small) {
-  return `${Math.floor(number / 60)}\u00a0${large} ` +
-    `${number % 60}\u00a0${small}`;
+  const rest = String(Math.floor(number % 60)).padStart(2, '0');
+  return `${Math.floor(number / 60)}\u00a0${large} ${rest}\u00a0${small}`;
 }
 
-/* A duration in microseconds. */
+/*
+ * A duration in microseconds.  From a minute on, it is rounded down and looks
+ * like a duration in the text of 'hatf report'.
+ */
 function duration(us) {
   const s = us / 1e6;
 
@@ -72,11 +75,45 @@ function duration(us) {
     return `${us < 10 ? +us.toFixed(1) : Math.round(us)}\u00a0\u00b5s`;
   if (s < 1)
     return `${+(us / 1000).toPrecision(3)}\u00a0ms`;
-  if (s < 120)
+  if (s < 60)
     return `${+s.toPrecision(s < 10 ? 3 : 4)}\u00a0s`;
-  if (s < 7200)
-    return pair(Math.round(s), 'min', 's');
-  return pair(Math.round(s / 60), 'h', 'min');
+  return s < 3600 ? pair(s, 'min', 's') : pair(s / 60, 'h', 'min');
+}
+
+/* The units of an axis of times: [name, microseconds]. */
+const TIME_UNITS = [['\u00b5s', 1], ['ms', 1e3], ['s', 1e6], ['min', 6e7],
+  ['h', 3.6e9]];
+
+/* The decimals that make multiples of 'step' differ. */
+function decimals(step) {
+  return Math.min(9, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)));
+}
+
+/*
+ * A time on an axis in microseconds, whose labels are 'step' apart and at most
+ * 'top'.  All labels of such an axis have the same unit and the same decimals.
+ */
+export function tickTime(us, step, top) {
+  const unit = TIME_UNITS.findLastIndex(([, size]) => size <= top);
+  const [name, size] = TIME_UNITS[Math.max(0, unit)];
+
+  if (size < 6e7 || step % size === 0)
+    return `${(us / size).toFixed(decimals(step / size))}\u00a0${name}`;
+  if (step % (size / 60) === 0)
+    return pair(Math.round(us * 60 / size), name, TIME_UNITS[unit - 1][0]);
+  /* The reader has zoomed into a long trace. */
+  return `${(us / 1e6).toFixed(decimals(step / 1e6))}\u00a0s`;
+}
+
+/* Steps for an axis of times in microseconds. */
+export function timeSteps() {
+  const steps = [];
+  for (let power = 1e-3; power < 1e7; power *= 10)
+    steps.push(power, 2 * power, 5 * power);
+  return [...steps.filter((s) => s < 1.5e7).map((s) => +s.toPrecision(1)),
+    ...[20, 30, 60, 120, 300, 600, 1200, 1800].map((s) => s * 1e6),
+    ...[1, 2, 3, 6, 12, 24, 48, 96, 240, 480, 960, 2400, 4800, 9600, 24000,
+      96000, 960000].map((h) => h * 3.6e9)];
 }
 
 /* A time on a trace's axis. */

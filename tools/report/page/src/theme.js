@@ -6,6 +6,7 @@
  */
 import { scaleLog, scaleLinear } from 'd3-scale';
 import { el } from './dom.js';
+import { count, exact, tickTime, timeSteps } from './figures.js';
 
 const root = document.documentElement;
 const dark = window.matchMedia('(prefers-color-scheme: dark)');
@@ -56,6 +57,20 @@ export function axisStyle() {
     grid: { stroke: color('--line'), width: 1 },
     ticks: { stroke: color('--line'), width: 1, size: 4 },
     font: '12px system-ui, sans-serif',
+  };
+}
+
+/* The horizontal axis of a chart, for a trace with this kind of axis. */
+export function timeAxis(kind) {
+  const label = (value, step, top) => kind === 'us'
+    ? tickTime(value, step, top) : step >= 1000 ? count(value) : exact(value);
+  return {
+    ...axisStyle(),
+    space: 90,
+    size: 34,
+    ...kind === 'us' ? { incrs: timeSteps() } : {},
+    values: (_, ticks, index, space, step) =>
+      ticks.map((tick) => label(tick, step, ticks.at(-1))),
   };
 }
 

@@ -6,10 +6,12 @@
  */
 import uPlot from 'uplot';
 import { announce, choice, el, replace, segments, soon } from './dom.js';
-import { byteSteps, bytes, count, exact, roundBytes, time } from './figures.js';
+import { amount, byteSteps, bytes, count, roundBytes, span, time }
+  from './figures.js';
 import { lastUpTo } from './data.js';
 import { chooseMoments, on, state } from './state.js';
-import { axisStyle, category, color, onTheme } from './theme.js';
+import { axisStyle, category, color, onTheme, timeAxis } from './theme.js';
+import { binLength, rates } from './rates.js';
 import { stackedCurves } from './stacked.js';
 
 const VIEWS = [
@@ -31,7 +33,8 @@ let view = 'bytes';
 let drag = 'zoom';
 let plot = null;
 let stacked = null;
-let host, readout, legend, moments, panel, views;
+let bins = null; /* of the view 'rate': {from, to, length} */
+let host, readout, legend, moments, panel, views, note;
 
 /* The colour of a layer in a stacked view. */
 function paintOf(index) {
@@ -39,8 +42,11 @@ function paintOf(index) {
   return category(hasOthers && index === names.length - 1 ? 8 : index);
 }
 
-/* The columns of the chart: {unit, data, series}. */
-function columns(trace) {
+/*
+ * The columns of the chart: {unit, data, series}.  The rates are those of the
+ * visible range.
+ */
+function columns(trace, from, to) {
   const { series } = trace;
   const fill = { stroke: color('--accent'), fill: color('--accent-soft') };
 
@@ -58,35 +64,29 @@ function columns(trace) {
     };
   }
   stacked = null;
-  if (view === 'rate')
-    return { unit: 'rate', data: [series.time, rates(trace)], series: [fill] };
+  if (view === 'rate') {
+    bins = { from, to, length: binLength(trace, from, to) };
+    return { unit: 'rate', data: rates(trace, bins), series: [fill] };
+  }
   if (view === 'blocks')
     return { unit: 'blocks', data: [series.time, series.blocks],
       series: [fill] };
+  /* A span may be narrower than a pixel: only a line shows its maximum. */
   return {
     unit: 'bytes',
     data: [series.time, series.max, series.bytes],
-    series: [{ stroke: 'transparent', fill: color('--accent-soft') },
-      { stroke: color('--accent') }],
+    series: [fill, { stroke: color('--accent'), width: 1 }],
   };
 }
 
-/* Bytes allocated per second, or per event. */
-function rates(trace) {
-  const { series } = trace;
-  const second = trace.axis === 'us' ? 1e6 : 1;
-  return series.time.map((t, i) => {
-    const length = i ? t - series.time[i - 1] : 0;
-    return length > 0 ? series.allocBytes[i] * second / length : 0;
-  });
+function perUnit(axis) {
+  return axis === 'us' ? '/s' : '/event';
 }
 
 function figure(value, unit, axis) {
   if (unit === 'blocks')
     return count(value);
-  if (unit !== 'rate')
-    return roundBytes(value);
-  return `${roundBytes(value)}${axis === 'us' ? '/s' : '/event'}`;
+  return roundBytes(value) + (unit === 'rate' ? perUnit(axis) : '');
 }
 
 function options(trace, unit, series) {
@@ -100,8 +100,7 @@ function options(trace, unit, series) {
     scales: { x: { time: false, range: visibleRange },
       y: { range: (_, low, high) => [0, high > 0 ? high * 1.06 : 1] } },
     axes: [
-      { ...axis, values: (_, ticks) => ticks.map((t) => tick(t, trace)),
-        space: 90, size: 34 },
+      timeAxis(trace.axis),
       { ...axis, size: host.clientWidth < 500 ? 66 : 78, values: (_, ticks) =>
         ticks.map((v) => figure(v, unit, trace.axis)),
       ...unit === 'blocks' ? {} : { incrs: byteSteps() } },
@@ -122,10 +121,6 @@ function options(trace, unit, series) {
       setScale: [noteZoom],
     },
   };
-}
-
-function tick(value, trace) {
-  return trace.axis === 'us' ? time(value, 'us') : count(value);
 }
 
 function visibleRange(_, low, high) {
@@ -171,6 +166,18 @@ function noteZoom(u, scale) {
   host.dataset.from = Math.round(min);
   host.dataset.to = Math.round(max);
   panel.querySelector('#zoom-out').disabled = whole;
+  if (view === 'rate' && (bins.from !== min || bins.to !== max))
+    soon(renewRates);
+}
+
+/* After a zoom, show the rates in bins of a length that fits. */
+function renewRates() {
+  const { min, max } = plot.scales.x;
+  if (view !== 'rate' || (bins.from === min && bins.to === max))
+    return;
+  plot.setData(columns(state.trace, min, max).data, false);
+  plot.setScale('x', { min, max });
+  showNote();
 }
 
 /*
@@ -227,8 +234,11 @@ function drawMoments(u) {
   ctx.restore();
 }
 
-/* Draw a vertical line with a label at its top. */
-function flag(u, at, text, paint, row, dash) {
+/*
+ * Draw a vertical line with a label at its top.  The line ends at the height
+ * 'down', or at the bottom of the chart.
+ */
+function flag(u, at, text, paint, row, dash, down) {
   const { ctx, bbox } = u;
   const ratio = uPlot.pxRatio;
   const x = Math.round(u.valToPos(at, 'x', true));
@@ -239,7 +249,7 @@ function flag(u, at, text, paint, row, dash) {
   ctx.setLineDash(dash.map((d) => d * ratio));
   ctx.beginPath();
   ctx.moveTo(x, bbox.top + (text ? row * 17 - FLAGS : 0) * ratio);
-  ctx.lineTo(x, bbox.top + bbox.height);
+  ctx.lineTo(x, down ?? bbox.top + bbox.height);
   ctx.stroke();
   ctx.setLineDash([]);
   if (!text)
@@ -265,8 +275,7 @@ function drawEvents(u) {
   ctx.textBaseline = 'middle';
   ctx.textAlign = 'left';
   drawMarks(u, trace);
-  flag(u, trace.totals.peakTime,
-    `peak ${bytes(trace.totals.peakBytes)}`, color('--peak'), 0, []);
+  drawPeak(u, trace);
   if (state.chosen) {
     flag(u, state.moments.a, 'A', color('--select'), 2, []);
     if (state.moments.b !== null)
@@ -285,6 +294,27 @@ function drawEvents(u) {
     ctx.fill();
   }
   ctx.restore();
+}
+
+/*
+ * Flag the peak of what is drawn.  Where a curve shows it, the flag's line ends
+ * at the curve, so that it does not hide a short peak.
+ */
+function drawPeak(u, trace) {
+  const { peakTime, peakBytes } = trace.totals;
+  if (view !== 'blocks' && view !== 'rate') {
+    flag(u, peakTime, `peak ${bytes(peakBytes)}`, color('--peak'), 0, [],
+      stacked ? undefined : u.valToPos(peakBytes, 'y', true));
+    return;
+  }
+  const [times, values] = u.data;
+  const most = values.reduce((a, b) => Math.max(a, b), 0);
+  const at = times[values.indexOf(most)];
+  if (most > 0)
+    flag(u, view === 'rate' ? at - bins.length / 2 : at, `peak ${
+      view === 'rate' ? bytes(most) + perUnit(trace.axis)
+        : amount(most, 'blocks')}`, color('--peak'), 0, [],
+    u.valToPos(most, 'y', true));
 }
 
 /* Draw the marks, with labels where there is room. */
@@ -320,9 +350,13 @@ function showReadout(u) {
   const live = liveAt(trace, at);
   const near = pointed ? marksNear(u, trace, at) : '';
 
+  const most = trace.mostAt(at);
+
   replace(readout, el('b', {}, time(at, trace.axis)),
     el('span', {}, bytes(live.bytes)),
-    el('span', {}, `${exact(live.blocks)} blocks`),
+    most > live.bytes && el('span', {}, `at most ${bytes(most)} within ${
+      span(trace.series.width, trace.axis)}`),
+    el('span', {}, amount(live.blocks, 'blocks')),
     near && el('span', { class: 'mark' }, near));
   if (stacked)
     showLegend(trace, at);
@@ -380,14 +414,27 @@ function showMoments() {
   announce(moments.textContent);
 }
 
+/* Say over which lengths the curves are taken, if they are not exact. */
+function showNote() {
+  const { trace } = state;
+  const { time: points } = trace.points;
+  note.textContent = view === 'rate'
+    ? `Each step is the mean over ${span(bins.length, trace.axis)}.`
+    : stacked && points.length
+      ? 'The curves of sites and modules are sampled: a change is shown up ' +
+        `to ${span(trace.pointWidth, trace.axis)} late.` : '';
+}
+
 function draw() {
-  const { unit, data, series } = columns(state.trace);
+  const { unit, data, series } = columns(state.trace, 0,
+    state.trace.meta.duration || 1);
   plot?.destroy();
   replace(legend);
   legend.hidden = !stacked;
   plot = new uPlot(options(state.trace, unit, series), data, host);
   plot.over.addEventListener('click', clickMoment);
   followFinger(plot.over);
+  showNote();
   showMoments();
   showReadout(plot);
 }
@@ -458,6 +505,7 @@ export function timeline() {
   readout = el('p', { class: 'readout', id: 'readout' });
   legend = el('ul', { class: 'legend' });
   moments = el('p', { class: 'moments' });
+  note = el('p', { class: 'hint', id: 'heap-note' });
   panel = el('section', { class: 'panel', id: 'heap' },
     el('h2', {}, 'Heap over time'),
     el('div', { class: 'tools' },
@@ -467,7 +515,7 @@ export function timeline() {
       el('button', { type: 'button', id: 'zoom-out', disabled: true,
         onclick: zoomOut }, 'Show all'),
       readout),
-    host, legend,
+    host, legend, note,
     el('ul', { class: 'keys', 'aria-hidden': 'true' },
       el('li', { class: 'peak' }, 'peak'),
       el('li', { class: 'birth' }, 'a thread begins'),
