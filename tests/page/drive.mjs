@@ -152,6 +152,7 @@ async function testFlame(page, data) {
     counts.add(await frames(page));
   }
   check('groupings differ', counts.size >= 4);
+  await testThreads(page, data);
   await page.locator('#inverted').check();
   await settled(page);
   check('inverted: the total', await total(page), totals.peakBytes);
@@ -159,6 +160,26 @@ async function testFlame(page, data) {
   await button(page, '#stacks', 'Icicle').click();
   check('the icicle draws', await colours(page, '#flame canvas') >= 8);
   await button(page, '#stacks', 'Flames').click();
+}
+
+/* Below each thread, its functions: those of the table 'pairs'. */
+async function testThreads(page, { traces: [{ pairs, threads, strings }] }) {
+  const found = page.locator('#flame-found');
+  await select(page, '#stacks', 'Group by').selectOption('thread');
+  for (const name of ['acceptor', 'indexer']) {
+    const thread = threads.name.findIndex((s) => strings[s] === name);
+    const share = sum(pairs.peakBytes.filter((_, row) =>
+      pairs.thread[row] === thread)) / sum(pairs.peakBytes);
+    await page.locator('#flame-search').fill(name);
+    await checkSoon(`${name} has its share`, async () => Math.abs(parseFloat(
+      /([\d.]+)\s%$/.exec(await found.textContent())?.[1] ?? 'NaN') -
+      100 * share) < 1);
+  }
+  await page.locator('#flame-search').fill('tokenizer::next');
+  await checkSoon('threads have functions', async () =>
+    /^[1-9]\d* frames match/.test(await found.textContent()));
+  await page.locator('#flame-search').fill('');
+  await select(page, '#stacks', 'Group by').selectOption('function');
 }
 
 async function testSearch(page) {

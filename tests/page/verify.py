@@ -57,9 +57,27 @@ def check_sums(trace):
     for measure in MEASURES:
         for unit in UNITS:
             total = trace['totals'][measure + unit]
-            for table in ('sites', 'threads', 'lanes'):
+            for table in ('sites', 'threads', 'pairs'):
+                if table == 'pairs' and not trace['stacks']:
+                    continue
                 same(f'{table}: {measure}{unit}',
                      sum(trace[table][measure + unit]) % 2**64, total)
+
+
+def check_pairs(trace):
+    """By thread and by site, the pairs have the sums of these tables."""
+    if 'pairs' not in trace:
+        return
+    pairs, threads = trace['pairs'], len(trace['threads']['id'])
+    check_rows('pairs.thread', pairs['thread'], threads)
+    check_rows('pairs.site', pairs['site'], len(trace['sites']['node']), True)
+    for measure in MEASURES:
+        for unit in UNITS:
+            sums = [0] * threads
+            for row, thread in enumerate(pairs['thread']):
+                sums[thread] += pairs[measure + unit][row]
+            same(f'pairs: {measure}{unit}', [n % 2**64 for n in sums],
+                 trace['threads'][measure + unit])
 
 
 def check_curves(trace):
@@ -116,11 +134,12 @@ def check_map(trace):
 
 def check_trace(trace):
     for name in ('frames', 'nodes', 'sites', 'points', 'series', 'threads',
-                 'lanes', 'marks'):
-        check_table(name, trace[name])
+                 'pairs', 'marks'):
+        check_table(name, trace.get(name, {}))
     check_rows('marks', trace['marks']['text'], len(trace['strings']))
     check_tree(trace)
     check_sums(trace)
+    check_pairs(trace)
     check_curves(trace)
     check_times(trace)
     check_matrix(trace)

@@ -3,6 +3,7 @@
 #include "tools/report/page_data.h"
 
 #include "tools/report/page_json.h"
+#include "tools/report/page_pairs.h"
 #include "tools/report/page_sites.h"
 #include "tools/report/page_threads.h"
 #include "tools/summary/groups.h"
@@ -369,6 +370,8 @@ write_trace(struct data *d, struct out *o)
 	write_histogram(d, o);
 	page_sites_write(&d->sites, o);
 	page_threads_write(&d->threads, &d->tree, d->sights, o);
+	if (d->sites.of_stacks && !page_pairs_write(&d->sites, &d->threads, o))
+		d->tree.no_memory = true;
 	page_map_write(&d->sights->map, o, d->end, put_time, c);
 	write_health(d, o);
 	/*

@@ -69,3 +69,32 @@ page_put_measures(struct out *o, const struct census *c,
 		out_str(o, "]");
 	}
 }
+
+static double
+part_of(uint64_t part, uint64_t whole)
+{
+	return whole == 0 ? 0 : (double)part / (double)whole;
+}
+
+double
+page_score(const struct census *c, const struct account *a)
+{
+	const struct amount at_peak = census_at_peak(c, a);
+	const struct amount all = census_at_peak(c, &c->total);
+	const struct account *const t = &c->total;
+	const double parts[] = {
+		part_of(at_peak.nbytes, all.nbytes),
+		part_of(a->live.nbytes, t->live.nbytes),
+		part_of(a->live.count, t->live.count),
+		part_of(a->allocated.nbytes, t->allocated.nbytes),
+		part_of(a->allocated.count, t->allocated.count),
+		part_of(a->temporary.count, t->temporary.count),
+		part_of(a->moved.nbytes, t->moved.nbytes),
+	};
+	double most = 0;
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (parts[i] > most)
+			most = parts[i];
+	return most;
+}

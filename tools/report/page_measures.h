@@ -16,4 +16,10 @@ void page_put_measures(struct out *o, const struct census *c,
 						    uint32_t row),
 		       const void *ctx, uint32_t count);
 
+/*
+ * The account has a share of the sum of each measure.  Return the largest
+ * share.
+ */
+double page_score(const struct census *c, const struct account *a);
+
 #endif /* PAGE_MEASURES_H */

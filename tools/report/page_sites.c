@@ -60,39 +60,6 @@ add_site(struct page_sites *s, uint32_t node, uint32_t at)
 
 /* ------------------------------------------------------------------ ranking */
 
-static double
-part_of(uint64_t part, uint64_t whole)
-{
-	return whole == 0 ? 0 : (double)part / (double)whole;
-}
-
-/*
- * The account has a share of the sum of each measure.  Return the largest
- * share.
- */
-static double
-score_of(const struct census *c, const struct account *a)
-{
-	const struct amount at_peak = census_at_peak(c, a);
-	const struct amount all = census_at_peak(c, &c->total);
-	const struct account *const t = &c->total;
-	const double parts[] = {
-		part_of(at_peak.nbytes, all.nbytes),
-		part_of(a->live.nbytes, t->live.nbytes),
-		part_of(a->live.count, t->live.count),
-		part_of(a->allocated.nbytes, t->allocated.nbytes),
-		part_of(a->allocated.count, t->allocated.count),
-		part_of(a->temporary.count, t->temporary.count),
-		part_of(a->moved.nbytes, t->moved.nbytes),
-	};
-	double most = 0;
-
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		if (parts[i] > most)
-			most = parts[i];
-	return most;
-}
-
 static int
 compare_ranks(const void *a, const void *b)
 {
@@ -136,7 +103,7 @@ rank_stacks(const struct census *c, uint32_t *count_ret)
 			continue;
 		ranks[n].change_count = ranks[row].change_count;
 		ranks[n].row = row;
-		ranks[n++].score = score_of(c, a);
+		ranks[n++].score = page_score(c, a);
 	}
 	qsort(ranks, n, sizeof(*ranks), compare_ranks);
 	*count_ret = n;
@@ -364,12 +331,29 @@ find_curves(struct page_sites *s)
 
 /* ------------------------------------------------------- threads and sizes */
 
+/* Write the largest size of a class without needless digits: 32 MiB. */
+static void
+name_size(uint64_t end, char size[64])
+{
+	static const char *const units[] = { "B",   "KiB", "MiB", "GiB",
+					     "TiB", "PiB", "EiB" };
+	unsigned unit = 0;
+
+	if (end == UINT64_MAX) {
+		snprintf(size, 64, "larger blocks");
+		return;
+	}
+	for (; end >= 1024; unit++)
+		end /= 1024;
+	snprintf(size, 64, "blocks of up to %llu %s", (unsigned long long)end,
+		 units[unit]);
+}
+
 static void
 name_lane(const struct page_threads *threads, const struct lane *lane,
 	  char thread[64], char size[64])
 {
 	const uint32_t row = threads->row_of[lane->thread];
-	const uint64_t end = census_class_end(lane->size_class);
 
 	if (threads->has_rest && row == threads->count - 1)
 		snprintf(thread, 64, "(other threads)");
@@ -378,8 +362,7 @@ name_lane(const struct page_threads *threads, const struct lane *lane,
 			 (unsigned long long)threads->census
 				 ->threads[lane->thread]
 				 .id);
-	snprintf(size, 64, "blocks of up to %llu bytes",
-		 (unsigned long long)end);
+	name_size(census_class_end(lane->size_class), size);
 }
 
 /*

@@ -192,71 +192,6 @@ thread_account(const void *ctx, uint32_t row)
 	return &t->sums[row];
 }
 
-/* ------------------------------------------------------------------- lanes */
-
-/* An account for each pair of a row of the page and a size class. */
-struct lanes {
-	/* account at [thread * CLASS_COUNT + size class] */
-	struct account *sums;
-	uint32_t *used; /* indices of the accounts that are not empty */
-	uint32_t count;
-};
-
-static const struct account *
-lane_account(const void *ctx, uint32_t row)
-{
-	const struct lanes *const l = ctx;
-
-	return &l->sums[l->used[row]];
-}
-
-static bool
-sum_lanes(const struct page_threads *t, struct lanes *l)
-{
-	const struct census *const c = t->census;
-	const size_t cells = (size_t)t->count * CLASS_COUNT + 1;
-
-	l->sums = calloc(cells, sizeof(*l->sums));
-	l->used = calloc(cells, sizeof(*l->used));
-	if (l->sums == NULL || l->used == NULL)
-		return false;
-	for (uint32_t i = 0; i < c->by_lane.count; i++)
-		account_sum(
-			&l->sums[t->row_of[c->lanes[i].thread] * CLASS_COUNT +
-				 c->lanes[i].size_class],
-			&c->by_lane.rows[i], c->epoch);
-	for (uint32_t i = 0; i < cells - 1; i++)
-		if (l->sums[i].epoch != 0)
-			l->used[l->count++] = i;
-	return true;
-}
-
-static void
-write_lanes(const struct page_threads *t, struct out *o)
-{
-	struct lanes l = { 0 };
-
-	if (sum_lanes(t, &l)) {
-		page_put_key(o, false, "lanes");
-		out_str(o, "{\"count\":");
-		out_u64(o, l.count);
-		for (uint32_t i = 0; i < l.count; i++) {
-			begin_column(o, "thread", i);
-			out_u64(o, l.used[i] / CLASS_COUNT);
-		}
-		end_column(o, "thread", l.count);
-		for (uint32_t i = 0; i < l.count; i++) {
-			begin_column(o, "size", i);
-			out_u64(o, l.used[i] % CLASS_COUNT);
-		}
-		end_column(o, "size", l.count);
-		page_put_measures(o, t->census, lane_account, &l, l.count);
-		out_str(o, "}");
-	}
-	free(l.sums);
-	free(l.used);
-}
-
 /* ------------------------------------------------------------------ matrix */
 
 static void
@@ -332,6 +267,5 @@ page_threads_write(const struct page_threads *t, struct page_tree *tree,
 	page_put_measures(o, t->census, thread_account, t, t->count);
 	write_outlived(t, o);
 	out_str(o, "}");
-	write_lanes(t, o);
 	write_matrix(t, o);
 }

@@ -29,7 +29,7 @@ struct page_threads {
 bool page_threads_make(struct page_threads *t, const struct census *c);
 void page_threads_free(struct page_threads *t);
 
-/* Write the members 'threads', 'lanes' and 'matrix'. */
+/* Write the members 'threads' and 'matrix'. */
 void page_threads_write(const struct page_threads *t, struct page_tree *tree,
 			const struct page_sights *sights, struct out *o);
 

@@ -180,6 +180,8 @@ begin_window(struct census *s, const struct hatf_event *e)
 		s->crossings[i].freed = (struct amount){ 0, 0 };
 	if (s->waste != NULL)
 		waste_restart(s->waste);
+	if (s->pairs != NULL)
+		pairs_restart(s->pairs);
 	s->alloc_calls = s->free_calls = s->realloc_calls = 0;
 	s->failed_calls = 0;
 	/*
@@ -473,6 +475,23 @@ census_count_waste(struct census *s)
 	return true;
 }
 
+bool
+census_count_pairs(struct census *s)
+{
+	struct pairs *const p = calloc(1, sizeof(*p));
+
+	s->pairs = p;
+	for (uint32_t heap = 0; p != NULL && heap < s->heap_rows.count;
+	     heap++) {
+		const struct live_rows *const live = &s->live[heap];
+
+		for (size_t i = 0; i < live->count && !p->no_memory; i++)
+			if (live->rows[i].lane_plus_1 != 0)
+				census_begin_pair(s, &live->rows[i]);
+	}
+	return p != NULL && !p->no_memory;
+}
+
 void
 census_end(struct census *s)
 {
@@ -486,7 +505,7 @@ census_end(struct census *s)
 		begin_window(s, &end); /* the window contains no event */
 	history_end(&s->history, census_points_of(s), &s->total.live);
 	settle_heap(s);
-	if (s->history.no_memory)
+	if (s->history.no_memory || (s->pairs != NULL && s->pairs->no_memory))
 		s->no_memory = true;
 }
 
@@ -515,5 +534,8 @@ census_close(struct census *s)
 	history_free(&s->history);
 	hatf_stacks_close(s->stacks);
 	free(s->waste);
+	if (s->pairs != NULL)
+		pairs_free(s->pairs);
+	free(s->pairs);
 	free(s);
 }

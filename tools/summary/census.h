@@ -36,6 +36,7 @@
 #include "tools/summary/account.h"
 #include "tools/summary/history.h"
 #include "tools/summary/live_rows.h"
+#include "tools/summary/pairs.h"
 #include "tools/summary/waste.h"
 #include "tools/trace/trace_window.h"
 
@@ -173,6 +174,7 @@ struct census {
 	struct amount lifetime_time[CLASS_COUNT][CLASS_COUNT];
 
 	struct waste *waste; /* NULL: the caller did not ask for waste */
+	struct pairs *pairs; /* NULL: the caller did not ask for pairs */
 
 	/* Numbers of calls. */
 	uint64_t alloc_calls, free_calls, realloc_calls, failed_calls;
@@ -214,6 +216,12 @@ struct census *census_open(struct hatf_reader *reader,
  * memory.
  */
 bool census_count_waste(struct census *s);
+
+/*
+ * Make the census also count by pairs of a thread and a stack.  Call this
+ * before the first event.  Return false if there is no memory.
+ */
+bool census_count_pairs(struct census *s);
 
 /*
  * Count events.  Return false if the caller must stop reading, because the

@@ -10,7 +10,16 @@
 struct owners {
 	struct account *total, *stack, *lane;
 	struct account *heap; /* NULL: there is one heap, see 'by_heap' */
+	struct account *pair; /* NULL: the census does not count pairs */
 };
+
+/* Return the account of the thread and the stack of a block. */
+static struct account *
+pair_of(struct census *s, const struct live_block *block)
+{
+	return pairs_account(s->pairs, s->lanes[block->lane_plus_1 - 1].thread,
+			     block->stack);
+}
 
 static inline struct owners
 owners_of(struct census *s, const struct live_block *block, uint32_t heap)
@@ -20,6 +29,7 @@ owners_of(struct census *s, const struct live_block *block, uint32_t heap)
 		&s->by_stack.rows[block->stack],
 		&s->by_lane.rows[block->lane_plus_1 - 1],
 		s->heap_rows.count > 1 ? &s->by_heap.rows[heap] : NULL,
+		s->pairs != NULL ? pair_of(s, block) : NULL,
 	};
 
 	return o;
@@ -56,6 +66,8 @@ lose_block(struct census *s, const struct live_block *block, uint32_t heap,
 	account_end(o.lane, s->epoch, block->size);
 	if (o.heap != NULL)
 		account_end(o.heap, s->epoch, block->size);
+	if (o.pair != NULL)
+		account_end(o.pair, s->epoch, block->size);
 	mark(s, block);
 	amount_add(why, block->size);
 	if (s->waste != NULL)
@@ -124,6 +136,8 @@ begin_block(struct census *s, struct live_block block, uint32_t number,
 	account_begin(o.lane, s->epoch, block.size, is_event);
 	if (o.heap != NULL)
 		account_begin(o.heap, s->epoch, block.size, is_event);
+	if (o.pair != NULL)
+		account_begin(o.pair, s->epoch, block.size, is_event);
 	note_wrapped_sums(s, block.size, is_event);
 	mark(s, &block);
 	if (is_event)
@@ -169,6 +183,8 @@ free_block(struct census *s, const struct live_block *block, uint32_t heap,
 	account_free(o.lane, s->epoch, block->size, end);
 	if (o.heap != NULL)
 		account_free(o.heap, s->epoch, block->size, end);
+	if (o.pair != NULL)
+		account_free(o.pair, s->epoch, block->size, end);
 	mark(s, block);
 	history_now(&s->history)->free_count++;
 	if (s->waste != NULL)
@@ -342,7 +358,8 @@ note_resize(struct census *s, const struct live_block *block, uint32_t heap,
 	    uint64_t old_size, bool is_in_place)
 {
 	const struct owners o = owners_of(s, block, heap);
-	struct account *const all[] = { o.total, o.stack, o.lane, o.heap };
+	struct account *const all[] = { o.total, o.stack, o.lane, o.heap,
+					o.pair };
 	const uint64_t copied = old_size < block->size ? old_size : block->size;
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
@@ -404,6 +421,15 @@ census_on_heap_destroy(struct census *s, const struct hatf_event *e)
 		if (live->rows[i].lane_plus_1 != 0)
 			lose_block(s, &live->rows[i], row, &s->with_heap);
 	live_rows_free(live);
+}
+
+void
+census_begin_pair(struct census *s, const struct live_block *block)
+{
+	struct account *const pair = pair_of(s, block);
+
+	if (pair != NULL)
+		amount_add(&pair->live, block->size);
 }
 
 void

@@ -22,4 +22,7 @@ void census_on_heap_destroy(struct census *s, const struct hatf_event *e);
 void census_begin_block(struct census *s, const struct live_block *block,
 			uint32_t number, uint32_t heap);
 
+/* Count a block as live in the account of its thread and its stack only. */
+void census_begin_pair(struct census *s, const struct live_block *block);
+
 #endif /* CENSUS_CALLS_H */

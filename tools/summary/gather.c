@@ -55,6 +55,7 @@ gather_open(const char *path, const struct gather_options *options)
 	g->census = census_open(g->scan.reader, g->scan.events, &window);
 	if (g->census == NULL ||
 	    (options->waste && !census_count_waste(g->census)) ||
+	    (options->pairs && !census_count_pairs(g->census)) ||
 	    !read_events(g, options)) {
 		message_print("%s: %s", message_path(path),
 			      hatf_status_text(HATF_NO_MEMORY));

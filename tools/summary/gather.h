@@ -14,6 +14,7 @@ struct gather_options {
 	struct stack_view_options view;
 	/* also count the waste in other allocators, see waste.h */
 	bool waste;
+	bool pairs;	/* also count by thread and stack, see pairs.h */
 	bool no_parent; /* do not read the trace of a forked child's parent */
 	/*
 	 * NULL, or a function that gather_open() calls with each batch of

@@ -10,7 +10,7 @@ import { announce, choice, el, replace, segments, sizedContext, soon }
   from './dom.js';
 import { amount, percent, time } from './figures.js';
 import { MEASURES, MOMENT_MEASURES } from './data.js';
-import { buildLanes, buildTree, GROUPS } from './tree.js';
+import { buildTree, GROUPS } from './tree.js';
 import { chooseSearch, on, state } from './state.js';
 import { color, hue, isDark, onTheme } from './theme.js';
 import { hideTooltip, showTooltip } from './tooltip.js';
@@ -33,18 +33,20 @@ function makeTree() {
 
   unit = chosen.unit;
   note.textContent = '';
-  if (group === 'thread' && trace.lanes && !trace.hasThreads) {
+  if (group === 'thread' && trace.pairs) {
     if (!(measure in MEASURES))
       note.textContent = 'By thread, the trace has what is live at the peak ' +
         'and at the end only: this is the peak.';
     const name = measure in MEASURES ? measure : 'peak';
-    return buildLanes(trace,
-      trace.lanes[name + (unit === 'bytes' ? 'Bytes' : 'Blocks')]);
+    return buildTree(trace, trace.pairs,
+      trace.pairs[name + (unit === 'bytes' ? 'Bytes' : 'Blocks')], group,
+      inverted);
   }
   if (!(measure in MEASURES))
     note.textContent = momentNote(trace, moments);
   const range = { a: moments.a, b: moments.b ?? trace.meta.duration };
-  return buildTree(trace, trace.values(measure, unit, range), group, inverted);
+  return buildTree(trace, trace.sites, trace.values(measure, unit, range),
+    group, inverted);
 }
 
 function momentNote(trace, { a, b }) {

@@ -71,58 +71,41 @@ function namesOf(trace, group) {
 const MERGES = new Set(['module', 'file']);
 
 /*
- * Build the tree of 'values', which has a value for each site.  If 'inverted',
- * the allocating function comes first, with its callers below it.
+ * Build the tree of 'values', which has a value for each row of 'table': the
+ * table of sites, or that of pairs, whose rows have a site, which may be -1.
+ * If 'inverted', the allocating function comes first, with its callers below
+ * it.
  */
-export function buildTree(trace, values, group, inverted) {
+export function buildTree(trace, table, values, group, inverted) {
   const root = new Node(null, '', trace.stacks ? 'all call stacks' : 'all', -1);
   const names = namesOf(trace, group);
   const merges = MERGES.has(group);
 
-  for (let site = 0; site < trace.siteCount; site++) {
-    const value = values[site];
+  for (let row = 0; row < values.length; row++) {
+    const value = values[row];
     if (!(value > 0))
       continue;
-    const path = trace.path(trace.sites.node[site]);
+    const site = table.site ? table.site[row] : row;
+    const path = site < 0 ? [] : trace.path(trace.sites.node[site]);
     if (inverted)
       path.reverse();
     let node = root;
-    node.value += value;
-    if (group === 'thread') {
-      const thread = trace.sites.thread[site];
-      node = node.child(`thread ${thread}`, trace.threadName(thread), -1);
-      node.value += value;
-    }
-    for (const frame of path) {
-      const [key, label] = names[frame];
-      if (merges && node.key === key)
-        continue;
+    const enter = (key, label, frame) => {
       node = node.child(key, label, frame);
       node.value += value;
+    };
+    node.value += value;
+    if (group === 'thread')
+      enter(`thread ${table.thread[row]}`,
+        trace.threadName(table.thread[row]), -1);
+    if (site < 0)
+      enter('others', '(small sites)', -1);
+    for (const frame of path) {
+      const [key, label] = names[frame];
+      if (!merges || node.key !== key)
+        enter(key, label, frame);
     }
     node.own += value;
-  }
-  return root;
-}
-
-/* The tree of threads and size classes, from the table 'lanes'. */
-export function buildLanes(trace, values) {
-  const root = new Node(null, '', 'all threads', -1);
-  const { lanes, sizeLife } = trace;
-
-  for (let row = 0; row < values.length; row++) {
-    if (!(values[row] > 0))
-      continue;
-    const thread = lanes.thread[row];
-    const size = sizeLife.size[lanes.size[row]];
-    const path = [
-      root,
-      root.child(thread, trace.threadName(thread), -1),
-    ];
-    path.push(path[1].child(size, `blocks up to ${size} bytes`, -1));
-    for (const node of path)
-      node.value += values[row];
-    path[2].own += values[row];
   }
   return root;
 }

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pairs.h - what each thread has allocated by each call stack
+ *
+ * A pair is a thread and a stack.  At most PAIRS_MAX pairs have an account of
+ * their own.  Each thread has one more account, for all its other stacks.
+ */
+#ifndef PAIRS_H
+#define PAIRS_H
+
+#include "tools/sites/id_rows.h"
+#include "tools/summary/account.h"
+
+#define PAIRS_MAX (1u << 17)
+
+/* The row of the stack in a pair of a thread and all its other stacks. */
+#define PAIRS_OTHERS UINT32_MAX
+
+/* The rows of the thread and of the stack in the census. */
+struct pair {
+	uint32_t thread, stack;
+};
+
+/* Begins as all zeros. */
+struct pairs {
+	struct id_rows ids; /* key: thread << 32 | stack */
+	struct pair *rows;  /* by the row of the key */
+	uint32_t cap;
+	struct account_list accounts; /* by the row of the key */
+	bool no_memory;
+};
+
+/* Return the account for a pair; NULL if there is no memory. */
+struct account *pairs_account(struct pairs *p, uint32_t thread, uint32_t stack);
+
+/* Clear all counters but those of live blocks, because a window begins. */
+void pairs_restart(struct pairs *p);
+
+void pairs_free(struct pairs *p);
+
+#endif /* PAIRS_H */
