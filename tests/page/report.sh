@@ -51,6 +51,24 @@ check_page()
 check_page app.html app.hatf
 check 'elements in names' "$(grep -c '<img\|<script>alert' app.html)" 0
 
+# A page shows shares and lifetimes as they are: 1820 bytes are live in a row of
+# 4096, and a coarse clock saw a block for 0 s.
+{
+	header unit=us clock=coarse
+	layout
+	comment 'HATF frame\nframe=1\nfunction=f\n'
+	comment 'HATF stack\nstack=1\nparent=0\nframe=1\n'
+	comment 'HATF clock\nclock=coarse\ntime=0\nstep=7000\n'
+	alloc 20 0x11000 0 0 10 '\x45\x01'
+	free 0x11000 0 0 10
+	alloc 1660 0x10800 0 0 20 '\x45\x01'
+	for i in {1..160}; do
+		alloc 1 $((0x10000 + 8 * i)) 0 0 $((20 + i)) '\x45\x01'
+	done
+} >exact.hatf
+trailer exact.hatf 0 1
+run "$HATF" report --html exact.html exact.hatf
+
 # A program with threads, and the same without call stacks; both at once.
 "$HATF" record -g on -o stacks.hatf.gz -- \
 	"$BUILD/tests/capture/programs/threads" >/dev/null 2>&1
@@ -61,6 +79,7 @@ for name in stacks plain; do
 	check_status "$name" 0
 	check_page $name.html $name.hatf.gz
 done
+grep -q 'blocks of up to [0-9]* bytes' plain.html && fail 'sizes in bytes'
 run "$HATF" report --html both.html stacks.hatf.gz plain.hatf.gz
 check_status 'two traces' 0
 check_page both.html stacks.hatf.gz plain.hatf.gz
@@ -101,5 +120,9 @@ if command -v node chromium >/dev/null && [ -d "$modules" ]; then
 	CHROMIUM=$(command -v chromium) MODULES=$modules timeout -s KILL 120 \
 		node "$page/opens.mjs" app.html stacks.html plain.html \
 		both.html paths.html || fail 'a page does not open'
+	CHROMIUM=$(command -v chromium) MODULES=$modules timeout -s KILL 120 \
+		node "$page/says.mjs" exact.html '44 % of the rows in use' \
+		'steps of up to 7 ms' '< 7 ms' ||
+		fail 'exact.html shows something else'
 fi
 finish

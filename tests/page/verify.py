@@ -121,6 +121,10 @@ def check_map(trace):
     columns = len(trace['addresses']['time'])
     check('at most 256 columns', columns <= 256)
     regions = trace['addresses']['regions']
+    live = trace['addresses']['live']
+    steps = [r['step'] for r in regions for row in r['rows']
+             if row[-1] != '0']
+    check('addresses.live', (live > 0) == bool(steps))
     check('at most 192 rows', sum(len(r['rows']) for r in regions) <= 192)
     last = -1
     for region in regions:

@@ -47,6 +47,31 @@ put_started(struct out *o, const struct data *d)
 	page_put_named(o, "started", text);
 }
 
+/*
+ * Return the longest step of the clock in microseconds, or 0 if the trace does
+ * not state how the recorder took times (FORMAT.md, "Times").
+ */
+static uint64_t
+tick_of(const struct data *d)
+{
+	static const struct {
+		const char *clock;
+		uint64_t tick_us;
+	} ticks[] = { { "ns", 1 },
+		      { "us", 2 },
+		      { "coarse", PAGE_COARSE_TICK },
+		      { "auto", PAGE_COARSE_TICK } };
+	const char *const clock =
+		hatf_reader_header(d->g->scan.reader, "clock");
+	uint64_t tick_us = d->sights->tick_us;
+
+	for (size_t i = 0; i < sizeof(ticks) / sizeof(ticks[0]); i++)
+		if (clock != NULL && strcmp(clock, ticks[i].clock) == 0 &&
+		    ticks[i].tick_us > tick_us)
+			tick_us = ticks[i].tick_us;
+	return tick_us;
+}
+
 static void
 write_meta(const struct data *d, struct out *o)
 {
@@ -57,6 +82,8 @@ write_meta(const struct data *d, struct out *o)
 	out_u64(o, d->c->event_count);
 	page_put_key(o, false, "duration");
 	page_put_time(o, d->c, d->end);
+	if (d->c->has_times && tick_of(d) != 0)
+		page_put_u64(o, "tick", tick_of(d));
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		const char *const value =
 			hatf_reader_header(d->g->scan.reader, keys[i]);

@@ -333,6 +333,17 @@ write_region(const struct page_map *m, struct out *o,
 	out_str(o, "]}");
 }
 
+/* Return the live bytes of all chunks at the end. */
+static uint64_t
+count_live(const struct page_map *m)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < m->rows.count; i++)
+		sum += m->live[i];
+	return sum;
+}
+
 static void
 write_times(const struct page_map *m, struct out *o, uint64_t end,
 	    void (*put_time)(struct out *o, const void *ctx, uint64_t at),
@@ -347,7 +358,9 @@ write_times(const struct page_map *m, struct out *o, uint64_t end,
 		put_time(o, ctx,
 			 i + 1 < count ? (i + 1) << m->column_shift : end);
 	}
-	out_str(o, "],\"regions\":[");
+	out_str(o, "],\"live\":");
+	out_u64(o, count_live(m));
+	out_str(o, ",\"regions\":[");
 }
 
 void

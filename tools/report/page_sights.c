@@ -52,13 +52,18 @@ page_sights_life(const struct page_sights *s, uint64_t thread,
 
 /* ------------------------------------------------------------------ marks */
 
+/* Is this comment of a kind?  'kind' is "HATF KIND\n". */
+static bool
+is_kind(const struct hatf_event *e, const char *kind)
+{
+	return e->attributes_nbytes >= strlen(kind) &&
+	       memcmp(e->attributes, kind, strlen(kind)) == 0;
+}
+
 static bool
 is_mark(const struct hatf_event *e)
 {
-	static const char kind[] = "HATF mark\n";
-
-	return e->attributes_nbytes >= sizeof(kind) - 1 &&
-	       memcmp(e->attributes, kind, sizeof(kind) - 1) == 0;
+	return is_kind(e, "HATF mark\n");
 }
 
 /*
@@ -101,6 +106,38 @@ note_mark(struct page_sights *s, const struct hatf_event *e, uint64_t at)
 		s->no_memory = true;
 	else
 		s->mark_count++;
+}
+
+/* Return the number in the value of a key, or 'otherwise'. */
+static uint64_t
+find_number(const struct hatf_event *e, const char *key, uint64_t otherwise)
+{
+	char digits[20] = { 0 };
+	size_t nbytes;
+	const char *const text = find_value(e, key, &nbytes);
+
+	if (text == NULL || nbytes == 0 || nbytes >= sizeof(digits))
+		return otherwise;
+	memcpy(digits, text, nbytes);
+	return strtoull(digits, NULL, 10);
+}
+
+/* Note the steps of the clock from a comment of kind 'clock'. */
+static void
+note_clock(struct page_sights *s, const struct hatf_event *e)
+{
+	size_t nbytes;
+	const char *const clock = is_kind(e, "HATF clock\n")
+					  ? find_value(e, "\nclock=", &nbytes)
+					  : NULL;
+
+	if (clock != NULL && nbytes == 6 && memcmp(clock, "coarse", 6) == 0) {
+		const uint64_t step =
+			find_number(e, "\nstep=", PAGE_COARSE_TICK);
+
+		if (step > s->tick_us)
+			s->tick_us = step < UINT32_MAX ? step : UINT32_MAX;
+	}
 }
 
 /* ----------------------------------------------------------------- events */
@@ -167,19 +204,11 @@ time_of_comment(const struct page_sights *s, const struct census *c,
 		const struct hatf_event *e)
 {
 	uint64_t at = c->has_times ? e->time : s->event_count;
-	const char *text;
-	size_t nbytes;
 
 	if (!is_mark(e))
 		return 0;
-	text = find_value(e, "\ntime=", &nbytes);
-	if (c->has_times && text != NULL && nbytes > 0 && nbytes < 20) {
-		char digits[20] = { 0 };
-
-		memcpy(digits, text, nbytes);
-		at = strtoull(digits, NULL, 10);
-	}
-
+	if (c->has_times)
+		at = find_number(e, "\ntime=", at);
 	return at > c->axis_start ? at - c->axis_start : 0;
 }
 
@@ -191,11 +220,13 @@ page_sights_see(void *ctx, const struct census *c,
 	uint64_t thread = UINT64_MAX;
 
 	for (size_t i = 0; i < n && !s->no_memory; i++) {
-		if (events[i].kind == HATF_EVENT_COMMENT)
+		if (events[i].kind == HATF_EVENT_COMMENT) {
+			note_clock(s, &events[i]);
 			note_mark(s, &events[i],
 				  time_of_comment(s, c, &events[i]));
-		else
-			see_event(s, c, &events[i], &thread);
+			continue;
+		}
+		see_event(s, c, &events[i], &thread);
 	}
 	s->no_memory = s->no_memory || s->map.no_memory;
 }

@@ -18,6 +18,9 @@
 /* Maximum number of marks that a page shows; further marks are only counted. */
 #define PAGE_MARKS_MAX 500
 
+/* The longest step of a coarse clock in microseconds, if none is stated. */
+#define PAGE_COARSE_TICK 2000
+
 /* Stands for an unknown time. */
 #define PAGE_NEVER UINT64_MAX
 
@@ -40,6 +43,8 @@ struct page_sights {
 	struct page_mark marks[PAGE_MARKS_MAX];
 	uint32_t mark_count;
 	uint64_t marks_left_out;
+	/* the longest step of a coarse clock that a comment states; 0: none */
+	uint64_t tick_us;
 	uint64_t event_count; /* calls so far, as the census counts them */
 	struct page_map map;
 	bool no_memory;

@@ -22,19 +22,16 @@ function shareOf(row, column) {
   return parseInt(row.cells[column] ?? '0', 36) / 35;
 }
 
-/*
- * For a column: the live bytes, as exactly as the map shows them, and the bytes
- * of all rows that have live bytes.
- */
-function usage(rows, column) {
-  let live = 0;
-  let touched = 0;
-  for (const row of rows) {
-    const share = shareOf(row, column);
-    live += share * row.region.step;
-    touched += share > 0 ? row.region.step : 0;
-  }
-  return { live, touched };
+/* The data block has shares in steps of 1/35, rounded down. */
+function about(share) {
+  return share > 0 && share < 1 ? `about ${percent(share, 1)}`
+    : percent(share, 1);
+}
+
+/* The bytes of all rows that have live bytes in a column. */
+function touchedAt(rows, column) {
+  return rows.reduce((sum, row) =>
+    sum + (shareOf(row, column) > 0 ? row.region.step : 0), 0);
 }
 
 function labels(trace, rows, rowHeight) {
@@ -85,7 +82,7 @@ function draw() {
         `0x${row.start.toString(16)}, ${bytes(row.region.step)}`,
         trace.text(row.region.name),
         ['time', time(trace.addresses.time[c], trace.axis)],
-        ['live', percent(shareOf(row, c), 1)]];
+        ['live', about(shareOf(row, c))]];
     },
     columnLabels: () => columnLabels(trace, columns),
     rowLabels: labels(trace, rows, rowHeight),
@@ -94,10 +91,10 @@ function draw() {
     gap: 0,
     separators: rows.flatMap((row, i) => row.first && i ? [i] : []),
   });
-  const last = usage(rows, columns - 1);
-  summary.textContent = last.touched
-    ? `At the end, ${percent(last.live, last.touched)} of the rows in use ` +
-      `(${bytes(last.touched)}) is live. Pale rows are fragmented: little of ` +
+  const touched = touchedAt(rows, columns - 1);
+  summary.textContent = touched
+    ? `At the end, ${percent(trace.addresses.live, touched)} of the rows in ` +
+      `use (${bytes(touched)}) is live. Pale rows are fragmented: little of ` +
       'them is live, but they cannot be given back.'
     : 'At the end, nothing is live.';
 }

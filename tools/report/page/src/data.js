@@ -2,6 +2,8 @@
  * data.js - the data block (DATA.md), and the values that charts derive from it
  */
 
+import { span } from './figures.js';
+
 const VERSION = 1;
 
 /* The measures of a site that the data block stores as columns. */
@@ -194,6 +196,14 @@ export class Trace {
   mostAt(time) {
     const { time: ends, max } = this.series;
     return max[Math.min(lastUpTo(ends, time) + 1, max.length - 1)];
+  }
+
+  /* A sentence on how exact lifetimes are, or an empty string. */
+  get resolution() {
+    const { tick } = this.meta;
+    return this.axis === 'us' && tick
+      ? `The recorder's clock had steps of up to ${span(tick, 'us')}: a ` +
+        'lifetime is exact to one step.' : '';
   }
 
   /* The width of the intervals at whose ends the points are. */

@@ -132,6 +132,11 @@ export function amount(number, unit) {
     : `${count(number)} ${Math.abs(number) === 1 ? 'block' : 'blocks'}`;
 }
 
+/* A number of blocks, to the last one. */
+export function exactBlocks(number) {
+  return `${exact(number)} ${number === 1 ? 'block' : 'blocks'}`;
+}
+
 /* Steps for an axis of bytes: powers of two. */
 export function byteSteps() {
   const steps = [];

@@ -132,7 +132,9 @@ function search() {
         visit(child, inside || hit);
   };
   visit(root, false);
-  found.textContent = `${matches.size} frames match: ${amount(sum, unit)}, ` +
+  found.textContent = `${matches.size} ` +
+    `${matches.size === 1 ? 'frame matches' : 'frames match'}: ` +
+    `${amount(sum, unit)}, ` +
     percent(sum, root.value);
 }
 

@@ -108,7 +108,8 @@ function draw() {
     replace(legend);
   hint.textContent = 'Up: size of a block. Right: ' +
     (trace.axis === 'us' ? 'time' : 'events') +
-    ' from its allocation to its free. Each step doubles.';
+    ' from its allocation to its free. Each step doubles. ' +
+    trace.resolution;
 }
 
 function sizeRange(size, bin) {

@@ -1,6 +1,6 @@
 /* overview.js - the figures at the top, and the health of the trace */
 import { el, replace } from './dom.js';
-import { bytes, count, exact, percent, span, time } from './figures.js';
+import { bytes, count, exact, exactBlocks, percent, span, time } from './figures.js';
 import { chooseMoments, on, state } from './state.js';
 
 export function tile(title, value, detail, action) {
@@ -14,16 +14,17 @@ function tiles(trace) {
   const { totals: t, meta } = trace;
   return [
     tile('Peak', bytes(t.peakBytes),
-      `${exact(t.peakBlocks)} blocks at ${time(t.peakTime, trace.axis)}`,
+      `${exactBlocks(t.peakBlocks)} at ${time(t.peakTime, trace.axis)}`,
       () => chooseMoments(t.peakTime)),
     tile('Live at the end', bytes(t.endBytes),
-      `${exact(t.endBlocks)} blocks, ${percent(t.endBytes, t.peakBytes)} ` +
+      `${exactBlocks(t.endBlocks)}, ${percent(t.endBytes, t.peakBytes)} ` +
       'of the peak', () => chooseMoments(meta.duration)),
-    tile('Allocated', bytes(t.allocBytes), `${exact(t.allocBlocks)} blocks`),
+    tile('Allocated', bytes(t.allocBytes), exactBlocks(t.allocBlocks)),
     tile('Temporary', percent(t.tempBlocks, t.allocBlocks),
-      `${exact(t.tempBlocks)} blocks, ${bytes(t.tempBytes)}`),
+      `${exactBlocks(t.tempBlocks)}, ${bytes(t.tempBytes)}`),
     tile('Moved by realloc', bytes(t.movedBytes),
-      `copied by ${exact(t.movedBlocks)} calls`),
+      `copied by ${exact(t.movedBlocks)} ` +
+      (t.movedBlocks === 1 ? 'call' : 'calls')),
     tile('Recorded', trace.axis === 'us' ? span(meta.duration, 'us')
       : `${count(meta.events)} events`,
     `${count(meta.events)} events, ${exact(t.threads)} ` +

@@ -34,7 +34,7 @@ const COLUMNS = [
 const view = { group: 'site', unit: 'bytes', sort: 'peak', down: true,
   filter: '', rows: PAGE, open: null };
 let rows = [];
-let panel, table, status, more, groups;
+let panel, table, status, more, groups, clock;
 
 function groupNames() {
   if (!state.trace.stacks)
@@ -121,6 +121,12 @@ function meanLife(row) {
   return row.freed ? row.life / row.freed : -1;
 }
 
+/* A mean lifetime, which the clock may have been too coarse to measure. */
+function lifeOf(life, trace) {
+  return trace.axis === 'us' && life < (trace.meta.tick ?? 0)
+    ? `< ${span(trace.meta.tick, 'us')}` : span(life, trace.axis);
+}
+
 function selected() {
   const part = view.filter.toLowerCase();
   const sign = view.down ? -1 : 1;
@@ -190,7 +196,8 @@ function paths(trace, row) {
     } }, 'Find in the call stacks'),
     el('ul', {}, list),
     sites.length > PATHS &&
-      el('p', { class: 'hint' }, `and ${sites.length - PATHS} more paths`));
+      el('p', { class: 'hint' }, `and ${sites.length - PATHS} more ` +
+        (sites.length - PATHS === 1 ? 'path' : 'paths')));
 }
 
 function rowOf(trace, row, highs) {
@@ -206,7 +213,7 @@ function rowOf(trace, row, highs) {
     el('tr', {}, el('th', { scope: 'row' }, name),
       columns().map(([m]) => number(row[m], highs[m])),
       el('td', { class: 'number' }, meanLife(row) < 0 ? '\u2013'
-        : span(meanLife(row), trace.axis)),
+        : lifeOf(meanLife(row), trace)),
       trace.hasCurves && el('td', {}, spark(trace, row.sites)))];
   if (open)
     cells.push(el('tr', { class: 'detail' },
@@ -227,6 +234,7 @@ function draw() {
       trace.hasCurves && el('th', { scope: 'col' }, 'Live over time'))),
     el('tbody', {}, shown.slice(0, view.rows)
       .map((row) => rowOf(trace, row, highs))));
+  clock.textContent = trace.resolution;
   const sum = shown.reduce((s, r) => s + (r[view.sort] || 0), 0);
   const whole = rows.reduce((s, r) => s + (r[view.sort] || 0), 0);
   status.textContent = `${exact(shown.length)} of ${exact(rows.length)}` +
@@ -253,6 +261,7 @@ export function sites() {
   table = el('table', { class: 'sites' });
   groups = el('span', {});
   status = el('span', { id: 'sites-status', role: 'status' });
+  clock = el('p', { class: 'hint' });
   more = el('button', { type: 'button', onclick: () => {
     view.rows += 4 * PAGE;
     draw();
@@ -271,7 +280,7 @@ export function sites() {
       segments('Unit', [['bytes', 'Bytes'], ['blocks', 'Blocks']], view.unit,
         (v) => set('unit', v)), filter, status),
     el('div', { class: 'scroll', tabIndex: 0, role: 'region',
-      'aria-label': 'Table of sites' }, table), more);
+      'aria-label': 'Table of sites' }, table), more, clock);
   on('trace', () => {
     makeGroups();
     renew();

@@ -6,7 +6,7 @@
  */
 import uPlot from 'uplot';
 import { announce, choice, el, replace, segments, soon } from './dom.js';
-import { amount, byteSteps, bytes, count, roundBytes, span, time }
+import { amount, byteSteps, bytes, count, exactBlocks, roundBytes, span, time }
   from './figures.js';
 import { lastUpTo } from './data.js';
 import { chooseMoments, on, state } from './state.js';
@@ -356,7 +356,7 @@ function showReadout(u) {
     el('span', {}, bytes(live.bytes)),
     most > live.bytes && el('span', {}, `at most ${bytes(most)} within ${
       span(trace.series.width, trace.axis)}`),
-    el('span', {}, amount(live.blocks, 'blocks')),
+    el('span', {}, exactBlocks(live.blocks)),
     near && el('span', { class: 'mark' }, near));
   if (stacked)
     showLegend(trace, at);
