@@ -52,7 +52,8 @@ check_page app.html app.hatf
 check 'elements in names' "$(grep -c '<img\|<script>alert' app.html)" 0
 
 # A page shows shares and lifetimes as they are: 1820 bytes are live in a row of
-# 4096, and a coarse clock saw a block for 0 s.
+# 4096, and a coarse clock saw a block for 0 s.  The curves of sites have more
+# points than 128.
 {
 	header unit=us clock=coarse
 	layout
@@ -68,6 +69,8 @@ check 'elements in names' "$(grep -c '<img\|<script>alert' app.html)" 0
 } >exact.hatf
 trailer exact.hatf 0 1
 run "$HATF" report --html exact.html exact.hatf
+grep -o '"points":{[^}]*}' exact.html >points
+[ "$(grep -o '[0-9],' points | wc -l)" -gt 140 ] || fail "$(cat points)"
 
 # A program with threads, and the same without call stacks; both at once.
 "$HATF" record -g on -o stacks.hatf.gz -- \

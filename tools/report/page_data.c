@@ -184,12 +184,18 @@ write_points(const struct data *d, struct out *o)
 	const struct history *const h = &d->c->history;
 
 	page_put_key(o, false, "points");
-	out_str(o, "{\"time\":[");
+	out_str(o, "{\"width\":");
+	page_put_time(o, d->c, (uint64_t)1 << d->sites.point_shift);
+	page_put_key(o, false, "time");
+	out_str(o, "[");
 	for (size_t i = 0; i < h->point_count; i++) {
+		const uint64_t number = page_sites_point(&d->sites, i);
+
+		if (i != 0 && page_sites_point(&d->sites, i - 1) == number)
+			continue;
 		if (i != 0)
 			out_str(o, ",");
-		page_put_time(o, d->c,
-			      end_of(d, h->points[i].number, h->point_shift));
+		page_put_time(o, d->c, end_of(d, number, d->sites.point_shift));
 	}
 	out_str(o, "]}");
 }

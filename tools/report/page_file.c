@@ -121,6 +121,7 @@ page_file_add(struct page_file *f, const char *trace,
 	with_sights.watch = page_sights_see;
 	with_sights.watch_ctx = sights;
 	with_sights.pairs = true;
+	with_sights.window.points_are_fine = true;
 	g = gather_open(trace, &with_sights);
 	if (g != NULL) {
 		begin_trace(f);

@@ -35,6 +35,7 @@
 struct rank {
 	uint32_t row;
 	uint32_t change_count;
+	uint64_t last; /* the last point at which the stack changes */
 	double score;
 };
 
@@ -71,14 +72,25 @@ compare_ranks(const void *a, const void *b)
 	return x->row < y->row ? -1 : 1;
 }
 
+/* Count, for each stack, the points of the page at which it changes. */
 static void
-count_changes(const struct census *c, struct rank *by_row)
+count_changes(const struct page_sites *s, struct rank *by_row)
 {
-	const struct history *const h = &c->history;
+	const struct history *const h = &s->census->history;
 
-	for (size_t i = 0; i < h->point_count; i++)
-		for (size_t j = 0; j < h->points[i].change_count; j++)
-			by_row[h->points[i].changes[j].stack].change_count++;
+	for (uint32_t row = 0; row < s->census->by_stack.count; row++)
+		by_row[row] = (struct rank){ .last = UINT64_MAX };
+	for (size_t i = 0; i < h->point_count; i++) {
+		const uint64_t point = page_sites_point(s, i);
+
+		for (size_t j = 0; j < h->points[i].change_count; j++) {
+			struct rank *const r =
+				&by_row[h->points[i].changes[j].stack];
+
+			r->change_count += r->last != point;
+			r->last = point;
+		}
+	}
 }
 
 /*
@@ -86,15 +98,16 @@ count_changes(const struct census *c, struct rank *by_row)
  * there is no memory.
  */
 static struct rank *
-rank_stacks(const struct census *c, uint32_t *count_ret)
+rank_stacks(const struct page_sites *s, uint32_t *count_ret)
 {
+	const struct census *const c = s->census;
 	const uint32_t count = c->by_stack.count;
 	struct rank *const ranks = calloc(count + 1, sizeof(*ranks));
 	uint32_t n = 0;
 
 	if (ranks == NULL)
 		return NULL;
-	count_changes(c, ranks);
+	count_changes(s, ranks);
 	for (uint32_t row = 0; row < count; row++) {
 		const struct account *const a = &c->by_stack.rows[row];
 
@@ -239,12 +252,38 @@ add_small(struct page_sites *s, struct site_names *names,
 	free(small.sites.rows);
 }
 
+/*
+ * Like rank_stacks(), but first make the points so wide that the most important
+ * stacks have at most CHANGES_OUT changes.  There is no need for fewer points
+ * than POINTS_MAX.
+ */
+static struct rank *
+rank_and_widen(struct page_sites *s, uint32_t *count_ret)
+{
+	const struct history *const h = &s->census->history;
+
+	s->point_shift = h->point_shift;
+	for (;; s->point_shift++) {
+		struct rank *const ranks = rank_stacks(s, count_ret);
+		uint64_t changes = 0;
+
+		if (ranks == NULL)
+			return NULL;
+		for (uint32_t i = 0; i < *count_ret && i < SITES_MAX; i++)
+			changes += ranks[i].change_count;
+		if (changes <= CHANGES_OUT || h->point_count == 0 ||
+		    page_sites_point(s, h->point_count - 1) < POINTS_MAX)
+			return ranks;
+		free(ranks);
+	}
+}
+
 static void
 choose_stacks(struct page_sites *s, struct site_names *names,
 	      struct page_tree *tree)
 {
 	uint32_t count = 0, i, changes = 0;
-	struct rank *const ranks = rank_stacks(s->census, &count);
+	struct rank *const ranks = rank_and_widen(s, &count);
 
 	if (ranks == NULL) {
 		s->no_memory = true;
@@ -308,19 +347,21 @@ static void
 find_curves(struct page_sites *s)
 {
 	const struct history *const h = &s->census->history;
+	uint32_t point = 0;
 	struct amount *const last =
 		calloc(s->census->by_stack.count + 1, sizeof(*last));
 
 	s->no_memory = s->no_memory || last == NULL;
 	for (size_t i = 0; i < h->point_count && !s->no_memory; i++) {
+		point += i != 0 &&
+			 page_sites_point(s, i - 1) != page_sites_point(s, i);
 		for (size_t j = 0; j < h->points[i].change_count; j++) {
 			const struct change *const c = &h->points[i].changes[j];
 			struct amount *const a = &last[c->stack];
 
 			if (s->site_of[c->stack] == PAGE_NONE)
 				continue;
-			note_change(s, &s->rows[s->site_of[c->stack]],
-				    (uint32_t)i,
+			note_change(s, &s->rows[s->site_of[c->stack]], point,
 				    (int64_t)(c->nbytes - a->nbytes),
 				    (int64_t)(c->count - a->count));
 			*a = (struct amount){ c->count, c->nbytes };
@@ -417,7 +458,8 @@ page_sites_make(struct page_sites *s, const struct census *c,
 		struct page_tree *tree)
 {
 	*s = (struct page_sites){ .census = c,
-				  .of_stacks = groups_has_stacks(c) };
+				  .of_stacks = groups_has_stacks(c),
+				  .point_shift = c->history.point_shift };
 	if (!s->of_stacks) {
 		choose_lanes(s, threads, tree);
 		return !s->no_memory && !tree->no_memory;

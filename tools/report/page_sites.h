@@ -38,6 +38,11 @@ struct page_sites {
 	bool of_stacks;
 	struct page_site *rows;
 	uint32_t count, cap;
+	/*
+	 * Log2 of the width of the points of the page, at least that of the
+	 * points of the history.
+	 */
+	unsigned point_shift;
 	/* site of each stack, by the stack's row; PAGE_NONE: none */
 	uint32_t *site_of;
 	bool no_memory;
@@ -52,6 +57,15 @@ bool page_sites_make(struct page_sites *s, const struct census *c,
 		     const struct page_threads *threads,
 		     struct page_tree *tree);
 void page_sites_free(struct page_sites *s);
+
+/* Return the number of the point of the page that has point 'i' in it. */
+static inline uint64_t
+page_sites_point(const struct page_sites *s, size_t i)
+{
+	const struct history *const h = &s->census->history;
+
+	return h->points[i].number >> (s->point_shift - h->point_shift);
+}
 
 /* Write the JSON member "sites". */
 void page_sites_write(const struct page_sites *s, struct out *o);

@@ -205,13 +205,6 @@ export class Trace {
       ? `The recorder's clock had steps of up to ${span(tick, 'us')}: a ` +
         'lifetime is exact to one step.' : '';
   }
-
-  /* The width of the intervals at whose ends the points are. */
-  get pointWidth() {
-    const { time } = this.points;
-    const gaps = time.map((t, i) => t - (time[i - 1] ?? 0));
-    return Math.min(...gaps.slice(0, -1), ...gaps.slice(0, 1));
-  }
 }
 
 /* The traces of the page's data block. */

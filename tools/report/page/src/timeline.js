@@ -417,12 +417,11 @@ function showMoments() {
 /* Say over which lengths the curves are taken, if they are not exact. */
 function showNote() {
   const { trace } = state;
-  const { time: points } = trace.points;
   note.textContent = view === 'rate'
     ? `Each step is the mean over ${span(bins.length, trace.axis)}.`
-    : stacked && points.length
+    : stacked
       ? 'The curves of sites and modules are sampled: a change is shown up ' +
-        `to ${span(trace.pointWidth, trace.axis)} late.` : '';
+        `to ${span(trace.points.width, trace.axis)} late.` : '';
 }
 
 function draw() {
