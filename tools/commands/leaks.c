@@ -478,6 +478,7 @@ leaks_file(const char *path, struct ask *ask, bool first)
 		 * stderr are the same file.
 		 */
 		out_flush(o);
+		site_names_report_wrappers(l.g->names, path);
 		exit_status = judge(&l);
 	}
 	groups_free(&l.sites);

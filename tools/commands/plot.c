@@ -274,6 +274,8 @@ plot_file(const char *path, const struct ask *ask)
 	} else if (!draw_picture(ask, g)) {
 		exit_status = EXIT_BAD_INPUT;
 	}
+	if (needs_stacks(ask))
+		site_names_report_wrappers(g->names, path);
 	if (g->fault != NULL) {
 		message_print("%s: %s", message_path(path), g->fault);
 		exit_status = EXIT_BAD_INPUT;

@@ -474,6 +474,7 @@ report_file(const char *path, const struct ask *ask, bool first)
 	 * the same file.
 	 */
 	out_flush(o);
+	site_names_report_wrappers(g->names, path);
 	if (g->fault != NULL)
 		message_print("%s: %s", message_path(path), g->fault);
 	groups_free(&r.sites);

@@ -364,6 +364,8 @@ stat_file(const char *path, const struct ask *ask, bool many)
 	 * the same file.
 	 */
 	out_flush(o);
+	if (ask->by <= BY_STACK)
+		site_names_report_wrappers(g->names, path);
 	if (g->fault != NULL)
 		message_print("%s: %s", message_path(path), g->fault);
 	groups_free(&groups);

@@ -134,6 +134,7 @@ page_file_add(struct page_file *f, const char *trace,
 		} else {
 			exit_status = EXIT_FINE;
 		}
+		site_names_report_wrappers(g->names, trace);
 		gather_close(g);
 	}
 	page_sights_free(sights);

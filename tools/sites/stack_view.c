@@ -8,6 +8,7 @@
 #include "tools/ui/escape.h"
 #include "tools/ui/message.h"
 
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +30,8 @@ struct site {
 struct stack_view {
 	const struct hatf_stacks *stacks;
 	struct stack_view_options options;
+	/* for each wrapper of 'options': has it matched a frame? */
+	bool has_matched[STACK_VIEW_WRAPPERS_MAX];
 	struct id_rows ids;
 	/* what is known about each stack, by its row in 'ids' */
 	struct known_stack *known;
@@ -58,28 +61,58 @@ stack_view_add_wrapper(struct stack_view_options *options, const char *origin,
 	return true;
 }
 
+/*
+ * Does a wrapper match the frame's function?  If the function is unknown, does
+ * a wrapper match the text that stands for the frame, with or without the
+ * folders in it?  If 'has_matched' is not NULL, set it for each wrapper that
+ * matches.
+ */
 static bool
 is_wrapper(const struct stack_view_options *options,
-	   const struct hatf_frame *frame)
+	   const struct hatf_frame *frame, bool *has_matched)
 {
-	if (frame->function == NULL)
+	char text[STACK_VIEW_TEXT_NBYTES];
+	const char *name = NULL;
+	bool is_found = false;
+
+	if (options->wrapper_count == 0)
 		return false;
-	for (unsigned i = 0; i < options->wrapper_count; i++)
-		if (function_name_matches(options->wrappers[i],
-					  frame->function))
-			return true;
-	return false;
+	if (frame->function == NULL) {
+		stack_view_frame_text(frame, text);
+		name = strrchr(text, '/');
+		name = name != NULL ? name + 1 : text;
+	}
+	for (unsigned i = 0; i < options->wrapper_count; i++) {
+		const char *const glob = options->wrappers[i];
+
+		if (frame->function != NULL
+			    ? !function_name_matches(glob, frame->function)
+			    : fnmatch(glob, text, 0) != 0 &&
+				      fnmatch(glob, name, 0) != 0)
+			continue;
+		is_found = true;
+		if (has_matched != NULL)
+			has_matched[i] = true;
+	}
+	return is_found;
+}
+
+static bool
+hides(const struct stack_view_options *options, const struct hatf_frame *frame,
+      bool *has_matched)
+{
+	return !options->is_raw &&
+	       (is_wrapper(options, frame, has_matched) ||
+		hidden_frames_is_allocator(frame) ||
+		(options->fold_std && hidden_frames_is_std(frame)) ||
+		(options->hides_new && hidden_frames_is_new(frame)));
 }
 
 bool
 stack_view_hides(const struct stack_view_options *options,
 		 const struct hatf_frame *frame)
 {
-	return !options->is_raw &&
-	       (hidden_frames_is_allocator(frame) ||
-		is_wrapper(options, frame) ||
-		(options->fold_std && hidden_frames_is_std(frame)) ||
-		(options->hides_new && hidden_frames_is_new(frame)));
+	return hides(options, frame, NULL);
 }
 
 struct stack_view *
@@ -108,6 +141,20 @@ stack_view_close(struct stack_view *v)
 	id_rows_free(&v->ids);
 	free(v->known);
 	free(v);
+}
+
+void
+stack_view_report_wrappers(const struct stack_view *v, const char *path)
+{
+	char glob[256];
+
+	for (unsigned i = 0; !v->options.is_raw && i < v->options.wrapper_count;
+	     i++)
+		if (!v->has_matched[i])
+			message_print("%s: --wrapper '%s' hides no frame",
+				      message_path(path),
+				      escape_text(v->options.wrappers[i], glob,
+						  sizeof(glob)));
 }
 
 /* ------------------------------------------------------------------- stacks */
@@ -145,12 +192,12 @@ add_known(struct stack_view *v, uint64_t id, const struct known_stack *what)
 }
 
 static bool
-is_hidden(const struct stack_view *v, uint64_t frame_id)
+is_hidden(struct stack_view *v, uint64_t frame_id)
 {
 	struct hatf_frame frame;
 
 	return hatf_stacks_get_frame(v->stacks, frame_id, &frame) &&
-	       stack_view_hides(&v->options, &frame);
+	       hides(&v->options, &frame, v->has_matched);
 }
 
 /*
@@ -160,7 +207,7 @@ is_hidden(const struct stack_view *v, uint64_t frame_id)
  * on the way.
  */
 static uint64_t
-find_top(const struct stack_view *v, uint64_t id, struct known_stack *found)
+find_top(struct stack_view *v, uint64_t id, struct known_stack *found)
 {
 	uint64_t hidden_count = 0;
 	struct hatf_stack stack;

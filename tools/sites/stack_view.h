@@ -39,7 +39,8 @@ struct stack_view_options {
 	bool hides_new; /* hide operator new, too */
 	/*
 	 * Also hide functions that match one of these globs, which the caller
-	 * owns.
+	 * owns.  If the function of a frame is unknown, its text counts
+	 * instead, with or without the folders in it.
 	 */
 	const char *wrappers[STACK_VIEW_WRAPPERS_MAX];
 	unsigned wrapper_count;
@@ -68,6 +69,13 @@ bool stack_view_hides(const struct stack_view_options *options,
 struct stack_view *stack_view_open(const struct hatf_stacks *stacks,
 				   const struct stack_view_options *options);
 void stack_view_close(struct stack_view *view);
+
+/*
+ * Print a line for each wrapper that has matched no frame of the stacks which
+ * the view has seen.  'path' is the file of the stacks.
+ */
+void stack_view_report_wrappers(const struct stack_view *view,
+				const char *path);
 
 /*
  * Return the stack without its hidden innermost frames.  If all frames are

@@ -38,6 +38,12 @@ site_names_close(struct site_names *names)
 	free(names);
 }
 
+void
+site_names_report_wrappers(const struct site_names *names, const char *path)
+{
+	stack_view_report_wrappers(names->view, path);
+}
+
 uint64_t
 site_names_top(struct site_names *names, uint64_t stack)
 {

@@ -30,6 +30,10 @@ struct site_names *site_names_open(const struct hatf_stacks *stacks,
 				   const struct stack_view_options *options);
 void site_names_close(struct site_names *names);
 
+/* Like stack_view_report_wrappers(), after all names were requested. */
+void site_names_report_wrappers(const struct site_names *names,
+				const char *path);
+
 /*
  * Return the stack without its hidden innermost frames, like stack_view_top().
  */

@@ -1,0 +1,83 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# wrappers.sh - the callers of a program's own allocation functions are shown
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+command -v jq >/dev/null || skip 'no jq'
+
+# frame ID LINE..., stack ID PARENT FRAME: definitions.
+frame()
+{
+	local text
+
+	text=$(printf '%s\\n' "${@:2}")
+	comment "HATF frame\nframe=$1\n$text"
+}
+stack()
+{
+	comment "HATF stack\nstack=$1\nparent=$2\nframe=$3\n"
+}
+
+# A library without symbols allocates for two functions, in two places.  A
+# thread began in a frame of the recorder.
+{
+	header unit=us
+	layout
+	text='HATF object\nobject=/lib/libdb.so.0\nbase=0x0\naddress=0x1000\n'
+	comment "${text}size=900000\noffset=0x1000\n"
+	frame 1 function=main file=app.c line=9
+	frame 2 function=sort file=app.c line=5
+	frame 3 function=load file=app.c line=3
+	frame 4 object=/lib/libdb.so.0 address=0xa7504
+	frame 5 object=/lib/libdb.so.0 address=0xa74b9
+	frame 6 function=thread_main file=/src/interpose_thread.c line=105 \
+		object=/lib/libhatftrace.so
+	frame 7 function=clone object=/lib/libc.so.6
+	stack 1 0 7
+	stack 2 1 6
+	stack 3 2 1
+	stack 4 3 2
+	stack 5 4 4
+	stack 6 3 3
+	stack 7 6 4
+	stack 8 6 5
+	alloc 570 0x1000 0 0 10 '\x45\x05'
+	alloc 30 0x2000 0 0 20 '\x45\x07'
+	alloc 400 0x3000 0 0 30 '\x45\x08'
+} >db.hatf
+trailer db.hatf 3 20
+
+# sites OPTION...: the sites by their live bytes, with these bytes.
+sites()
+{
+	run "$HATF" stat --json --at-end "$@" db.hatf
+	check_status "stat $*" 0
+	jq -r '.rows[] | "\(.at_end.bytes) \(.name)"' out
+}
+callers=$(printf '%s\n' '570 sort (app.c:5)' '430 load (app.c:3)')
+for glob in 'libdb*' '/lib/libdb.so.0+0xa7*' '*libdb*'; do
+	check "--wrapper '$glob'" "$(sites --wrapper "$glob")" "$callers"
+	check_silent "--wrapper '$glob'"
+done
+check 'one place' "$(sites --wrapper 'libdb.so.0+0xa7504')" \
+	"$(printf '%s\n' '570 sort (app.c:5)' '400 /lib/libdb.so.0+0xa74b9' \
+		'30 load (app.c:3)')"
+
+# A wrapper that hides nothing is said, by each command.
+for command in stat report leaks 'plot --by site -o x.svg' \
+	'report --html x.html'; do
+	# shellcheck disable=SC2086 # several words
+	run "$HATF" $command --wrapper 'libdb*' --wrapper 'lidb*' db.hatf
+	check_status "$command, nothing hidden" 0
+	check_one_line "$command, nothing hidden" \
+		"hatf ${command%% *}: db.hatf: --wrapper 'lidb\*' hides no frame"
+done
+for options in '--by thread' --raw-stacks; do
+	# shellcheck disable=SC2086 # several words
+	run "$HATF" stat $options --wrapper x db.hatf
+	check_silent "stat $options --wrapper x"
+done
+
+finish
