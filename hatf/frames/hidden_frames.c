@@ -53,9 +53,10 @@ static const char *const allocating[] = {
 };
 
 /* How the file names of allocators and of the recorder begin. */
+#define RECORDER "libhatftrace.so"
 static const char *const libraries[] = {
-	"libhatftrace.so", "libjemalloc.so", "libtcmalloc",
-	"libmimalloc",	   "libsnmalloc",    "libhoard.so",
+	RECORDER,      "libjemalloc.so", "libtcmalloc",
+	"libmimalloc", "libsnmalloc",	 "libhoard.so",
 };
 
 /* How names of the standard libraries of C++ and Rust begin. */
@@ -94,6 +95,17 @@ hidden_frames_find_library(const char *object)
 		if (begins_with(name, libraries[i]))
 			return libraries[i];
 	return NULL;
+}
+
+bool
+hidden_frames_is_recorder(const struct hatf_frame *frame)
+{
+	const char *const library =
+		frame->object != NULL
+			? hidden_frames_find_library(frame->object)
+			: NULL;
+
+	return library != NULL && strcmp(library, RECORDER) == 0;
 }
 
 bool

@@ -18,6 +18,9 @@
  */
 const char *hidden_frames_find_library(const char *object);
 
+/* Does the frame belong to the recorder? */
+bool hidden_frames_is_recorder(const struct hatf_frame *frame);
+
 /* Does the frame belong to the recorder or to an allocator? */
 bool hidden_frames_is_allocator(const struct hatf_frame *frame);
 

@@ -80,4 +80,19 @@ for options in '--by thread' --raw-stacks; do
 	check_silent "stat $options --wrapper x"
 done
 
+# The frames of the recorder are not the program's.
+# frames OPTION...: the functions of the stack of the largest block.
+frames()
+{
+	"$HATF" "$@" db.hatf | sed -n '/libdb.so.0+0xa7504$/,/clone$/p' |
+		grep -oE '(sort|main|thread_main|clone)( |$)' | head -n 4 |
+		xargs
+}
+for command in leaks dump; do
+	check "$command --stacks" "$(frames $command --stacks |
+		cut -d ' ' -f 1-3)" 'sort main clone'
+	check "$command --stacks --raw-stacks" \
+		"$(frames $command --stacks --raw-stacks)" \
+		'sort main thread_main clone'
+done
 finish

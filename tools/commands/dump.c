@@ -355,7 +355,7 @@ print_stack(struct dump *d, const struct hatf_record *r)
 		out_str(d->out, "    ");
 		out_str(d->out, stack_view_frame_text(&frame, text));
 		out_str(d->out, "\n");
-		id = stack.parent;
+		id = stack_view_caller(d->choice.view, id);
 	}
 }
 

@@ -13,9 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Frames of a stack beyond this number are not printed. */
-#define FRAMES_MAX 256
-
 enum {
 	OPT_FAIL_OVER,
 	OPT_SUPPRESSIONS,
@@ -159,25 +156,6 @@ find_stacks(const struct leaks *l, uint32_t site, uint32_t *n_ret)
 	return rows;
 }
 
-/*
- * Call 'tell' for the frames of a stack, the innermost first, but not for
- * hidden frames at the innermost end.
- */
-static void
-walk_stack(const struct leaks *l, uint64_t stack,
-	   void (*tell)(void *ctx, const char *frame), void *ctx)
-{
-	struct hatf_stack at;
-
-	stack = site_names_top(l->g->names, stack);
-	for (unsigned n = 0; n < FRAMES_MAX &&
-			     hatf_stacks_get(l->g->census->stacks, stack, &at);
-	     n++) {
-		tell(ctx, site_names_frame(l->g->names, at.frame));
-		stack = at.parent;
-	}
-}
-
 /* -------------------------------------------------------------------- text */
 
 static void
@@ -206,7 +184,8 @@ print_stacks(struct out *o, const struct leaks *l, uint32_t site)
 		out_printf(o, " in %s block%s, allocated by the stack\n",
 			   figure_count(live.count).text,
 			   live.count == 1 ? "" : "s");
-		walk_stack(l, c->stack_ids[rows[i]], print_frame, o);
+		site_names_walk(l->g->names, c->stack_ids[rows[i]], print_frame,
+				o);
 	}
 	free(rows);
 	return true;
@@ -316,7 +295,8 @@ json_stacks(const struct leaks *l, uint32_t site)
 		const struct amount live = c->by_stack.rows[rows[i]].live;
 		json_t *const frames = json_array();
 
-		walk_stack(l, c->stack_ids[rows[i]], append_frame, frames);
+		site_names_walk(l->g->names, c->stack_ids[rows[i]],
+				append_frame, frames);
 		json_array_append_new(list,
 				      json_pack("{s:o, s:o, s:o}", "blocks",
 						json_u64(live.count), "bytes",

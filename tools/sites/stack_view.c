@@ -265,6 +265,22 @@ stack_view_top(struct stack_view *v, uint64_t stack)
 	return known->top != 0 ? known->top : stack;
 }
 
+uint64_t
+stack_view_caller(const struct stack_view *v, uint64_t stack)
+{
+	struct hatf_stack at;
+	struct hatf_frame frame;
+
+	if (!hatf_stacks_get(v->stacks, stack, &at))
+		return 0;
+	for (stack = at.parent; !v->options.is_raw; stack = at.parent)
+		if (!hatf_stacks_get(v->stacks, stack, &at) ||
+		    !hatf_stacks_get_frame(v->stacks, at.frame, &frame) ||
+		    !hidden_frames_is_recorder(&frame))
+			break;
+	return stack;
+}
+
 /* -------------------------------------------------------------------- sites */
 
 /* Return the slot of a name, or the free slot where the name belongs. */

@@ -85,6 +85,13 @@ void stack_view_report_wrappers(const struct stack_view *view,
 uint64_t stack_view_top(struct stack_view *view, uint64_t stack);
 
 /*
+ * Return the stack of the caller: 'stack' without its innermost frame and, in a
+ * view that is not raw, without frames of the recorder that follow.  Return 0
+ * if there is no caller.
+ */
+uint64_t stack_view_caller(const struct stack_view *view, uint64_t stack);
+
+/*
  * Return the number of the stack's site, from 1.  Sites with equal names are
  * the same.  Return 0 if the stack is not defined, or if there is no memory.
  */

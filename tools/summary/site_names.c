@@ -59,6 +59,21 @@ site_names_frame(struct site_names *names, uint64_t frame)
 	return stack_view_frame_text(&f, names->buf);
 }
 
+void
+site_names_walk(struct site_names *names, uint64_t stack,
+		void (*tell)(void *ctx, const char *frame), void *ctx)
+{
+	struct hatf_stack at;
+
+	stack = site_names_top(names, stack);
+	for (unsigned n = 0;
+	     n < SITE_FRAMES_MAX && hatf_stacks_get(names->stacks, stack, &at);
+	     n++) {
+		tell(ctx, site_names_frame(names, at.frame));
+		stack = stack_view_caller(names->view, stack);
+	}
+}
+
 const char *
 site_names_get(struct site_names *names, uint64_t stack, enum site_part part)
 {

@@ -49,4 +49,12 @@ const char *site_names_get(struct site_names *names, uint64_t stack,
 /* Return the name of one frame of a stack; valid until the next call. */
 const char *site_names_frame(struct site_names *names, uint64_t frame);
 
+/*
+ * Call 'tell' with the name of each visible frame of a stack, the innermost
+ * first, but for at most SITE_FRAMES_MAX frames.
+ */
+#define SITE_FRAMES_MAX 256
+void site_names_walk(struct site_names *names, uint64_t stack,
+		     void (*tell)(void *ctx, const char *frame), void *ctx);
+
 #endif /* SITE_NAMES_H */
