@@ -95,4 +95,46 @@ for command in leaks dump; do
 		"$(frames $command --stacks --raw-stacks)" \
 		'sort main thread_main clone'
 done
+
+# 'report' names the main caller of a site whose stacks divide, by the figure of
+# the list, and how to list the callers.
+run "$HATF" report db.hatf
+sed -n '/^Live at the peak/,/^Live at/p; /^Most all/,/%/p' out | grep '^  ' >got
+check_text 'report' got <<'END'
+       600 B            2   60 %  /lib/libdb.so.0+0xa7504 < sort
+       400 B            1   40 %  /lib/libdb.so.0+0xa74b9
+  to list its callers instead: --wrapper 'libdb.so.0+0xa7504'
+       600 B            2   67 %  /lib/libdb.so.0+0xa7504 < load
+END
+run "$HATF" report --wrapper 'libdb*' db.hatf
+grep -E ' < | to list ' out && fail 'report: a caller where no stacks divide'
+run "$HATF" report --json db.hatf
+check 'report --json' "$(jq -c '[.at_peak[].caller, .by_count[0].caller]' \
+	out)" '["sort",null,"load"]'
+# Stacks that divide further out.  A name that a shell would not take as it is
+# is in no advice.
+{
+	header unit=us
+	layout
+	frame 1 "function=a';ls"
+	frame 2 'function=get(int)'
+	frame 3 function=parse
+	frame 4 function=print
+	stack 1 0 3
+	stack 2 0 4
+	stack 3 1 2
+	stack 4 2 2
+	stack 5 3 1
+	stack 6 4 1
+	alloc 10 0x1000 0 0 0 '\x45\x05'
+	alloc 20 0x2000 0 0 0 '\x45\x06'
+} >far.hatf
+trailer far.hatf 2 13
+run "$HATF" report far.hatf
+check_silent 'far'
+sed -n '/^Live at the peak/,/^Live at/p' out | grep '^  ' >got
+check_text 'far' got <<'END'
+        30 B            2  100 %  a';ls <.. print
+  to list callers instead: --wrapper GLOB
+END
 finish

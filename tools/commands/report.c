@@ -4,6 +4,7 @@
  */
 #include "tools/commands/commands.h"
 #include "tools/report/page_file.h"
+#include "tools/show/callers.h"
 #include "tools/show/show.h"
 #include "tools/show/show_waste.h"
 #include "tools/ui/escape.h"
@@ -104,6 +105,7 @@ struct report {
 	const struct gathering *g;
 	struct groups sites, threads;
 	struct ages *ages; /* ages of the sites' live blocks at the end */
+	struct callers *callers;
 };
 
 static const char *
@@ -221,7 +223,7 @@ print_ages(struct out *o, const struct census *c, const struct ages *ages)
 
 static void
 print_row(struct out *o, const struct report *r, const struct section *s,
-	  const struct group *row)
+	  const struct group *row, const struct main_caller *caller)
 {
 	const struct census *const c = r->g->census;
 	const struct amount a = groups_amount(c, &row->sum, s->key);
@@ -234,8 +236,40 @@ print_row(struct out *o, const struct report *r, const struct section *s,
 	out_printf(o, " %6s  ",
 		   by_count ? show_part(a.count, all.count).text
 			    : show_part(a.nbytes, all.nbytes).text);
-	show_name(o, row->name, 34);
+	show_called(o, row->name, caller->name, caller->is_direct, 34);
 	out_str(o, "\n");
+}
+
+/*
+ * If the one or two sites with the most bytes at the peak have more than half
+ * of them, and one of the two has a caller, name the option that shows callers.
+ */
+static void
+print_hint(struct out *o, const struct report *r, const uint32_t *order,
+	   uint32_t n)
+{
+	const struct census *const c = r->g->census;
+	const uint64_t all = census_at_peak(c, &c->total).nbytes;
+	struct main_caller caller = { NULL, true };
+	char glob[CALLERS_GLOB_NBYTES];
+	uint64_t sum = 0;
+	uint32_t i;
+
+	for (i = 0; i < n && i < 2 && sum <= all / 2; i++)
+		sum += census_at_peak(c, &r->sites.rows[order[i]].sum).nbytes;
+	if (sum <= all / 2)
+		return;
+	for (n = i, i = 0; i < n && caller.name == NULL; i++)
+		if (!callers_find(r->callers, order[i], KEY_PEAK, &caller))
+			return;
+	if (caller.name == NULL)
+		return;
+	free(caller.name);
+	if (callers_glob(r->callers, order[i - 1], glob))
+		out_printf(o, "  to list its callers instead: --wrapper '%s'\n",
+			   glob);
+	else
+		out_str(o, "  to list callers instead: --wrapper GLOB\n");
 }
 
 static bool
@@ -244,22 +278,27 @@ print_section(struct out *o, const struct report *r, const struct section *s,
 {
 	uint32_t n;
 	uint32_t *const order = groups_sort(&r->sites, s->key, false, &n);
+	bool ok = order != NULL;
 
-	if (order == NULL)
-		return false;
-	if (n != 0) {
+	if (ok && n != 0) {
 		show_heading(o, s->title);
 		out_str(o, "\n");
 	}
-	for (uint32_t i = 0; i < n && i < top; i++) {
-		print_row(o, r, s, &r->sites.rows[order[i]]);
+	for (uint32_t i = 0; ok && i < n && i < top; i++) {
+		struct main_caller caller;
+
+		ok = callers_find(r->callers, order[i], s->key, &caller);
+		print_row(o, r, s, &r->sites.rows[order[i]], &caller);
+		free(caller.name);
 		if (s->key == KEY_LIVE)
 			print_ages(o, r->g->census, &r->ages[order[i]]);
 	}
-	if (n > top)
+	if (ok && n > top)
 		out_printf(o, "  and %s more\n", figure_count(n - top).text);
+	if (ok && s->key == KEY_PEAK)
+		print_hint(o, r, order, n);
 	free(order);
-	return true;
+	return ok;
 }
 
 /*
@@ -278,6 +317,7 @@ print_threads(struct out *o, const struct report *r, uint64_t top)
 {
 	const bool is_live = threads_key(r) == KEY_LIVE;
 	const struct section *const s = &sections[is_live ? 1 : 2];
+	const struct main_caller none = { NULL, true };
 	uint32_t n;
 	uint32_t *const order = groups_sort(&r->threads, s->key, false, &n);
 
@@ -289,7 +329,7 @@ print_threads(struct out *o, const struct report *r, uint64_t top)
 		out_str(o, "\n");
 	}
 	for (uint32_t i = 0; i < n && i < top; i++)
-		print_row(o, r, s, &r->threads.rows[order[i]]);
+		print_row(o, r, s, &r->threads.rows[order[i]], &none);
 	if (n > top)
 		out_printf(o, "  and %s more\n", figure_count(n - top).text);
 	free(order);
@@ -323,7 +363,20 @@ print_text(struct out *o, const struct report *r, const struct ask *ask)
 /* -------------------------------------------------------------------- JSON */
 
 static json_t *
-json_row(const struct report *r, const struct groups *groups, uint32_t idx)
+json_caller(const struct report *r, uint32_t site, enum group_key key)
+{
+	struct main_caller caller;
+	json_t *name = NULL;
+
+	if (callers_find(r->callers, site, key, &caller))
+		name = json_text(caller.name);
+	free(caller.name);
+	return name;
+}
+
+static json_t *
+json_row(const struct report *r, const struct groups *groups, uint32_t idx,
+	 enum group_key key)
 {
 	const struct census *const c = r->g->census;
 	const struct group *const row = &groups->rows[idx];
@@ -332,6 +385,8 @@ json_row(const struct report *r, const struct groups *groups, uint32_t idx)
 	json_t *const object = show_json_account(c, &row->sum);
 
 	json_object_set_new(object, "name", json_string(row->name));
+	if (groups == &r->sites)
+		json_object_set_new(object, "caller", json_caller(r, idx, key));
 	if (ages == NULL || ages->count == 0)
 		return object;
 	json_object_set_new(object, "oldest", show_json_age(c, &ages->oldest));
@@ -357,7 +412,7 @@ json_list(const struct report *r, const struct groups *groups,
 		return NULL;
 	}
 	for (uint32_t i = 0; i < n && i < top; i++)
-		json_array_append_new(list, json_row(r, groups, order[i]));
+		json_array_append_new(list, json_row(r, groups, order[i], key));
 	free(order);
 	return list;
 }
@@ -445,7 +500,8 @@ make_report(struct report *r)
 	if (groups_make(&r->sites, g->census, g->names, BY_SITE) &&
 	    groups_make(&r->threads, g->census, g->names, BY_THREAD)) {
 		r->ages = ages_find(&r->sites, g->scan.events);
-		if (r->ages != NULL)
+		r->callers = callers_open(&r->sites, g->names);
+		if (r->ages != NULL && r->callers != NULL)
 			return true;
 	}
 	message_print("%s", hatf_status_text(HATF_NO_MEMORY));
@@ -477,6 +533,7 @@ report_file(const char *path, const struct ask *ask, bool first)
 	site_names_report_wrappers(g->names, path);
 	if (g->fault != NULL)
 		message_print("%s: %s", message_path(path), g->fault);
+	callers_close(r.callers);
 	groups_free(&r.sites);
 	groups_free(&r.threads);
 	free(r.ages);

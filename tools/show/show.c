@@ -87,20 +87,52 @@ show_cut(const char *name, size_t fits, size_t *head_ret, size_t *tail_ret)
 	return true;
 }
 
-void
-show_name(struct out *o, const char *name, unsigned used)
+/* Write a name; cut its middle if it is longer than 'fits' bytes. */
+static void
+put_cut(struct out *o, const char *name, size_t fits)
 {
-	const unsigned width = columns();
 	size_t head, tail;
 
-	if (width == 0 || !show_cut(name, width > used + 20 ? width - used : 20,
-				    &head, &tail)) {
+	if (!show_cut(name, fits, &head, &tail)) {
 		out_str(o, name);
 		return;
 	}
 	out_bytes(o, name, head);
 	out_str(o, "...");
 	out_str(o, name + tail);
+}
+
+void
+show_name(struct out *o, const char *name, unsigned used)
+{
+	const unsigned width = columns();
+
+	if (width == 0)
+		out_str(o, name);
+	else
+		put_cut(o, name, width > used + 20 ? width - used : 20);
+}
+
+void
+show_called(struct out *o, const char *name, const char *caller, bool is_direct,
+	    unsigned used)
+{
+	const char *const sign = is_direct ? " < " : " <.. ";
+	const size_t name_nbytes = strlen(name);
+	size_t rest;
+
+	if (caller == NULL) {
+		show_name(o, name, used);
+		return;
+	}
+	/* A caller that does not fit leaves the name as much as possible. */
+	rest = strlen(caller);
+	if (columns() != 0 &&
+	    used + name_nbytes + strlen(sign) + rest > columns() && rest > 20)
+		rest = 20;
+	show_name(o, name, used + (unsigned)(strlen(sign) + rest));
+	out_str(o, sign);
+	put_cut(o, caller, rest > 20 ? rest : 20);
 }
 
 static bool

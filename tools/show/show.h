@@ -39,6 +39,13 @@ bool show_cut(const char *name, size_t fits, size_t *head_ret,
 void show_name(struct out *o, const char *name, unsigned used);
 
 /*
+ * Like show_name(), but if 'caller' is not NULL, follow the name by it: "name <
+ * caller", or "name <.. caller" if 'is_direct' is false.
+ */
+void show_called(struct out *o, const char *name, const char *caller,
+		 bool is_direct, unsigned used);
+
+/*
  * Write values as bars from 0 to 'max', one column each.  Without a UTF-8
  * locale, the bars are digits from 0 to 9.
  */

@@ -253,11 +253,11 @@ groups_amount(const struct census *c, const struct account *a,
 	}
 }
 
-/* Return the value by which groups are sorted. */
-static uint64_t
-value_of(const struct groups *g, const struct group *row, enum group_key key)
+uint64_t
+groups_value(const struct census *c, const struct account *account,
+	     enum group_key key)
 {
-	const struct amount a = groups_amount(g->census, &row->sum, key);
+	const struct amount a = groups_amount(c, account, key);
 
 	return key == KEY_ALLOCATIONS || key == KEY_TEMPORARY ||
 			       key == KEY_MOVED
@@ -277,8 +277,8 @@ compare(const void *a, const void *b, void *ctx)
 	const struct sorting *const s = ctx;
 	const struct group *const x = &s->groups->rows[*(const uint32_t *)a];
 	const struct group *const y = &s->groups->rows[*(const uint32_t *)b];
-	const uint64_t m = value_of(s->groups, x, s->key);
-	const uint64_t n = value_of(s->groups, y, s->key);
+	const uint64_t m = groups_value(s->groups->census, &x->sum, s->key);
+	const uint64_t n = groups_value(s->groups->census, &y->sum, s->key);
 
 	return m != n ? (m < n ? 1 : -1) : strcmp(x->name, y->name);
 }

@@ -88,6 +88,10 @@ uint32_t groups_of_block(const struct groups *g, const struct live_block *block,
 struct amount groups_amount(const struct census *c, const struct account *a,
 			    enum group_key key);
 
+/* Return the number by which groups are sorted: bytes, or blocks or calls. */
+uint64_t groups_value(const struct census *c, const struct account *a,
+		      enum group_key key);
+
 /*
  * Return the rows of the groups, those with the largest values of 'key' first,
  * and set '*n_ret' to their number.  Rows with equal values are in the order of

@@ -74,6 +74,12 @@ site_names_walk(struct site_names *names, uint64_t stack,
 	}
 }
 
+uint64_t
+site_names_caller(const struct site_names *names, uint64_t stack)
+{
+	return stack_view_caller(names->view, stack);
+}
+
 const char *
 site_names_get(struct site_names *names, uint64_t stack, enum site_part part)
 {

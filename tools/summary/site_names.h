@@ -57,4 +57,7 @@ const char *site_names_frame(struct site_names *names, uint64_t frame);
 void site_names_walk(struct site_names *names, uint64_t stack,
 		     void (*tell)(void *ctx, const char *frame), void *ctx);
 
+/* Return the stack of the caller, like stack_view_caller(). */
+uint64_t site_names_caller(const struct site_names *names, uint64_t stack);
+
 #endif /* SITE_NAMES_H */

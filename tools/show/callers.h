@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * callers.h - the main caller of a site
+ *
+ * A program that allocates through a function of its own has few sites.  What
+ * tells such blocks apart is where their stacks divide: the innermost callers
+ * that differ.  Of these callers, the one with the largest value is the main
+ * caller.
+ */
+#ifndef CALLERS_H
+#define CALLERS_H
+
+#include "tools/summary/groups.h"
+#include "tools/summary/site_names.h"
+
+struct callers;
+
+struct main_caller {
+	/* function, or place if the function is unknown; escaped; NULL: none */
+	char *name;
+	bool is_direct; /* no other frame is between the site and the caller */
+};
+
+/*
+ * Prepare to find the callers of 'sites', which must outlive the result and
+ * which groups_make() made with BY_SITE.  Return NULL if there is no memory.
+ */
+struct callers *callers_open(const struct groups *sites,
+			     struct site_names *names);
+void callers_close(struct callers *c);
+
+/*
+ * Find the main caller of a site by what 'key' selects.  If the stacks of the
+ * site do not divide, it has none.  The caller of this function frees 'name'.
+ * Return false if there is no memory.
+ */
+bool callers_find(struct callers *c, uint32_t site, enum group_key key,
+		  struct main_caller *caller_ret);
+
+/* Size of the buffer of callers_glob(), with the NUL. */
+#define CALLERS_GLOB_NBYTES 32
+
+/*
+ * Write a pattern of --wrapper that matches the site, and that a shell takes as
+ * it is between single quotes.  Return false if there is no short one.
+ */
+bool callers_glob(struct callers *c, uint32_t site,
+		  char buf[CALLERS_GLOB_NBYTES]);
+
+#endif /* CALLERS_H */
