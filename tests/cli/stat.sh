@@ -114,6 +114,14 @@ check_stat 'over time' --by time <<'EOF'
       100 B       100 B         0 B            0            0          0 B             0  from 496.000 us
       100 B       100 B         0 B            0            0          0 B             0  from 589.000 us
 EOF
+# The parts divide the window.
+check_stat 'a part of the time' --by time --from 100us --to 140us <<'EOF'
+  most live live at end   allocated       blocks        frees      bytes/s      blocks/s  time
+       10 B        10 B        10 B            1            0      4.8 MiB       500 000  from 100.000 us
+       60 B        60 B        50 B            1            0     23.8 MiB       500 000  from 110.000 us
+       60 B        50 B         0 B            0            1          0 B             0  from 120.000 us
+      100 B       100 B       100 B            1            1     47.7 MiB       500 000  from 130.000 us
+EOF
 check_stat 'by size' --by size --top 2 <<'EOF'
   allocated       blocks     at peak      at end   temporary     moved  size
     1.1 KiB            5     1.1 KiB       100 B           2         1  all

@@ -51,18 +51,27 @@ print_span(struct out *o, const struct census *c, uint64_t begin,
 	out_printf(o, "%s\n", show_distance(c, begin).text);
 }
 
-/* Return how many units from 'begin' to 'stop' are inside the window. */
-static uint64_t
-clip_part(const struct census *c, uint64_t begin, uint64_t stop)
+/*
+ * Find where the window begins and ends on the axis of the history.  A bound
+ * that is a time is such a place itself; the trace may end before '*to_ret'.
+ */
+static void
+find_window(const struct census *c, uint64_t *from_ret, uint64_t *to_ret)
 {
-	const uint64_t from = c->first.time - c->axis_start;
-	const uint64_t to = c->last.time - c->axis_start;
+	const struct history *const h = &c->history;
+	const struct trace_window *const range = &c->window.range;
+	const bool is_time = census_axis_is_time(c);
 
-	if (begin < from)
-		begin = from;
-	if (stop > to)
-		stop = to;
-	return stop > begin ? stop - begin : 0;
+	*from_ret = is_time ? c->first.time - c->axis_start : c->first.event;
+	if (is_time && range->from.is_set && range->from.is_time)
+		*from_ret = range->from.at;
+	*to_ret = h->span_count == 0 ? 0
+				     : (h->spans[h->span_count - 1].number + 1)
+					       << h->span_shift;
+	if (is_time && !c->ended)
+		*to_ret = c->last.time - c->axis_start + 1;
+	else if (is_time && range->to.is_set && range->to.is_time)
+		*to_ret = range->to.at;
 }
 
 /*
@@ -94,24 +103,28 @@ void
 show_times(struct out *o, const struct census *c)
 {
 	const struct history *const h = &c->history;
-	const uint64_t end =
-		h->span_count == 0 ? 0 : h->spans[h->span_count - 1].number + 1;
-	const uint64_t step = end / TIME_ROWS + 1;
+	const unsigned shift = h->span_shift;
+	uint64_t from, to, end, step;
 	char line[128];
 	size_t next = 0;
 
+	find_window(c, &from, &to);
+	end = to > from ? ((to - 1) >> shift) + 1 : 0;
+	step = end == 0 ? 1 : (end - (from >> shift) - 1) / TIME_ROWS + 1;
 	snprintf(line, sizeof(line), "%11s %11s %11s %12s %12s %12s %13s  %s\n",
 		 "most live", "live at end", "allocated", "blocks", "frees",
 		 "bytes/s", "blocks/s", "time");
 	show_heading(o, line);
-	for (uint64_t first = 0; first < end; first += step) {
-		const uint64_t begin = first << h->span_shift;
-		const uint64_t stop = (first + step) << h->span_shift;
+	for (uint64_t first = from >> shift; first < end; first += step) {
+		uint64_t begin = first << shift, stop = (first + step) << shift;
 		struct span sum;
 
+		if (begin < from)
+			begin = from;
+		if (stop > to)
+			stop = to;
 		if (sum_spans(h, &next, first + step, &sum))
-			print_span(o, c, begin, clip_part(c, begin, stop),
-				   &sum);
+			print_span(o, c, begin, stop - begin, &sum);
 	}
 }
 
