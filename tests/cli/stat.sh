@@ -152,7 +152,9 @@ check_stat 'by lifetime' --by lifetime <<'EOF'
      1007 B            2    50 %  up to 256.000 us
       100 B            1          live at the end
 EOF
-check_stat 'a window' --by file --from 6 --to 300us <<'EOF'
+run "$HATF" stat --by file --from 6 --to 300us hand.hatf
+check_one_line 'a window' 'hatf stat: hand.hatf: no call is in the range'
+check_text 'a window' out <<'EOF'
   allocated       blocks     at peak      at end   temporary     moved  file
         0 B            0     1.1 KiB     1.1 KiB           0         0  all
         0 B            0         7 B         7 B           0         0  [no stack]
@@ -171,6 +173,8 @@ compare 'by hand' hand.hatf '--from 2 --to 7' '--from 100us --to 300us'
 # random SEED EVENTS: print records of four threads and three heaps, of which
 # some are destroyed; some frees, reallocs and allocs are wrong.
 random()
+check 'frames' "$(jq -c '.rows[0].frames' out)" \
+	'["make (a.c:20)","main (a.c:10)"]'
 {
 	awk -v seed="$1" -v events="$2" 'BEGIN {
 		srand(seed)

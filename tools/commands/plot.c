@@ -318,6 +318,8 @@ command_plot(int argc, char **argv)
 		return opt_complain(&page,
 				    "--height must be at least %d with layers",
 				    CHART_LAYERS_MIN);
+	if (trace_window_is_empty(&ask.gathering.window.range))
+		return opt_complain(&page, "--to must be after --from");
 	ask.gathering.window.points_are_fine = ask.way != 0;
 	ask.gathering.window.points_are_lanes =
 		ask.way != 0 && !needs_stacks(&ask);

@@ -473,3 +473,7 @@ command_stat(int argc, char **argv)
 			exit_status = EXIT_BAD_INPUT;
 	return out_finish(out_stdout(), exit_status);
 }
+	if (trace_window_is_empty(&ask->gathering.window.range)) {
+		opt_complain(&page, "--to must be after --from");
+		return false;
+	}

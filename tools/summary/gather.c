@@ -2,6 +2,7 @@
 /* gather.c - see gather.h */
 #include "tools/summary/gather.h"
 
+#include "tools/ui/figure.h"
 #include "tools/ui/message.h"
 
 #include <stdlib.h>
@@ -33,6 +34,33 @@ read_events(struct gathering *g, const struct gather_options *options)
 	return g->names != NULL;
 }
 
+/*
+ * If the user chose a part of the trace, and no call is in it, print a line that
+ * says so.
+ */
+static void
+report_empty(const struct gathering *g)
+{
+	const struct census *const c = g->census;
+	const struct trace_window *const range = &c->window.range;
+	uint64_t ns;
+
+	if ((!range->from.is_set && !range->to.is_set) ||
+	    c->event_count != c->first.event)
+		return;
+	if (c->ended || !c->has_times ||
+	    __builtin_mul_overflow(c->last.time - c->axis_start, c->unit_ns,
+				   &ns)) {
+		message_print("%s: no call is in the range",
+			      message_path(g->scan.path));
+		return;
+	}
+	message_print("%s: no call is in the range; the trace has %s calls and "
+		      "ends after %s",
+		      message_path(g->scan.path),
+		      figure_count(c->event_count).text, figure_ns(ns).text);
+}
+
 struct gathering *
 gather_open(const char *path, const struct gather_options *options)
 {
@@ -62,6 +90,7 @@ gather_open(const char *path, const struct gather_options *options)
 		gather_close(g);
 		return NULL;
 	}
+	report_empty(g);
 	return g;
 }
 

@@ -73,6 +73,13 @@ trace_window_take(struct trace_window *w, bool is_from, const char *value)
 }
 
 bool
+trace_window_is_empty(const struct trace_window *w)
+{
+	return w->from.is_set && w->to.is_set &&
+	       w->from.is_time == w->to.is_time && w->to.at <= w->from.at;
+}
+
+bool
 trace_window_settle(struct trace_window *w, const struct scan *s)
 {
 	const uint64_t unit =

@@ -34,6 +34,12 @@ bool trace_window_take(struct trace_window *window, bool is_from,
 		       const char *value);
 
 /*
+ * Before trace_window_settle(): are both bounds numbers of calls, or both times,
+ * and is 'to' not after 'from'?
+ */
+bool trace_window_is_empty(const struct trace_window *window);
+
+/*
  * Convert bounds in nanoseconds into the time units of the trace.  If a bound
  * is a time, but the trace states no unit of time, print a message and return
  * false.
