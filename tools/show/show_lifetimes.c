@@ -5,6 +5,7 @@
 #include "tools/show/show.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* Sum the blocks, of all sizes, whose lifetime is of class 'life'. */
 static struct amount
@@ -17,6 +18,16 @@ sum_lifetimes(const struct census *c, unsigned life)
 					 ? &c->lifetime_time[size][life]
 					 : &c->lifetime_events[size][life]);
 	return sum;
+}
+
+/* Did the recorder take times from ticks of its clock (FORMAT, "Times")? */
+static bool
+is_coarse(const struct census *c)
+{
+	const char *const clock = hatf_reader_header(c->reader, "clock");
+
+	return clock != NULL &&
+	       (strcmp(clock, "coarse") == 0 || strcmp(clock, "auto") == 0);
 }
 
 void
@@ -42,6 +53,9 @@ show_lifetimes(struct out *o, const struct census *c)
 	out_printf(o, "%11s", figure_nbytes(c->total.live.nbytes).text);
 	out_printf(o, " %12s", figure_count(c->total.live.count).text);
 	out_printf(o, " %7s  live at the end\n", "");
+	if (c->has_times && is_coarse(c))
+		out_str(o, "note: the clock of this trace ticks about every "
+			   "millisecond: shorter lifetimes may look like 0\n");
 }
 
 json_t *
