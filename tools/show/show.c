@@ -443,7 +443,11 @@ show_advice(const struct gathering *g)
 	if (!groups_has_stacks(g->census))
 		return "no call stacks, so threads and sizes stand for call "
 		       "sites: 'hatf record' without -G takes call stacks";
-	if (!has_functions(g->census->stacks))
-		return "no function names: 'hatf symbolize FILE' adds them";
-	return NULL;
+	if (has_functions(g->census->stacks))
+		return NULL;
+	/* A file that its process still writes cannot be replaced. */
+	return scan_writer(&g->scan) != 0
+		       ? "no function names: 'hatf symbolize -o NEW FILE' "
+			 "writes a copy with them"
+		       : "no function names: 'hatf symbolize FILE' adds them";
 }
