@@ -200,6 +200,44 @@ print_outlived(struct out *o, const struct groups *all, const uint32_t *order,
 	}
 }
 
+/* What print_caller() gets. */
+struct caller_lines {
+	struct out *out;
+	bool begun; /* the site itself, which the row names, has passed */
+};
+
+static void
+print_caller(void *ctx, const char *frame)
+{
+	struct caller_lines *const lines = ctx;
+
+	if (lines->begun) {
+		out_printf(lines->out, "%26s", "");
+		show_name(lines->out, frame, 26);
+		out_str(lines->out, "\n");
+	}
+	lines->begun = true;
+}
+
+static void
+print_group(struct out *o, const struct gathering *g, const struct groups *all,
+	    const struct group *row, const struct ask *ask)
+{
+	struct caller_lines lines = { o, false };
+
+	print_account(o, g->census, &row->sum, ask, row->name);
+	if (all->of_stacks && all->by == BY_STACK)
+		site_names_walk(g->names, row->number, print_caller, &lines);
+}
+
+/* Return what a row stands for. */
+static const char *
+title_of(const struct groups *all)
+{
+	return all->by <= BY_STACK && !all->of_stacks ? "thread, size"
+						      : by_words[all->by];
+}
+
 static bool
 print_groups(struct out *o, const struct gathering *g, const struct groups *all,
 	     const struct ask *ask)
@@ -209,11 +247,10 @@ print_groups(struct out *o, const struct gathering *g, const struct groups *all,
 
 	if (order == NULL)
 		return false;
-	print_head(o, ask, by_words[ask->by]);
+	print_head(o, ask, title_of(all));
 	print_account(o, g->census, &g->census->total, ask, "all");
 	for (uint32_t i = 0; i < n && (ask->top == 0 || i < ask->top); i++)
-		print_account(o, g->census, &all->rows[order[i]].sum, ask,
-			      all->rows[order[i]].name);
+		print_group(o, g, all, &all->rows[order[i]], ask);
 	if (ask->top != 0 && n > ask->top)
 		out_printf(o, "and %s more ('--top 0' prints all)\n",
 			   figure_count(n - ask->top).text);
@@ -225,11 +262,26 @@ print_groups(struct out *o, const struct gathering *g, const struct groups *all,
 	return true;
 }
 
+static void
+append_frame(void *ctx, const char *frame)
+{
+	json_array_append_new(ctx, json_string(frame));
+}
+
 static json_t *
-json_group(const struct census *c, const struct groups *groups,
+json_frames(const struct gathering *g, uint64_t stack)
+{
+	json_t *const frames = json_array();
+
+	site_names_walk(g->names, stack, append_frame, frames);
+	return frames;
+}
+
+static json_t *
+json_group(const struct gathering *g, const struct groups *groups,
 	   const struct group *row)
 {
-	json_t *const object = show_json_account(c, &row->sum);
+	json_t *const object = show_json_account(g->census, &row->sum);
 
 	json_object_set_new(object, "name", json_string(row->name));
 	if (groups->by == BY_SIZE)
@@ -239,6 +291,9 @@ json_group(const struct census *c, const struct groups *groups,
 	else if (groups->by == BY_STACK || groups->by == BY_THREAD ||
 		 groups->by == BY_HEAP)
 		json_object_set_new(object, "id", json_u64(row->number));
+	if (groups->by == BY_STACK)
+		json_object_set_new(object, "frames",
+				    json_frames(g, row->number));
 	if (groups->by == BY_THREAD)
 		json_object_set_new(
 			object, "outlived",
@@ -262,8 +317,8 @@ json_groups(const struct gathering *g, const struct groups *all,
 		return NULL;
 	}
 	for (uint32_t i = 0; i < n && (ask->top == 0 || i < ask->top); i++)
-		json_array_append_new(
-			list, json_group(g->census, all, &all->rows[order[i]]));
+		json_array_append_new(list,
+				      json_group(g, all, &all->rows[order[i]]));
 	free(order);
 	return list;
 }
@@ -437,6 +492,10 @@ settle(struct ask *ask)
 			by_words[ask->by]);
 		return false;
 	}
+	if (trace_window_is_empty(&ask->gathering.window.range)) {
+		opt_complain(&page, "--to must be after --from");
+		return false;
+	}
 	ask->gathering.waste = ask->by == BY_SIZE;
 	if (!ask->has_key && is_moment(ask))
 		ask->key = ask->at_peak ? KEY_PEAK : KEY_LIVE;
@@ -473,7 +532,3 @@ command_stat(int argc, char **argv)
 			exit_status = EXIT_BAD_INPUT;
 	return out_finish(out_stdout(), exit_status);
 }
-	if (trace_window_is_empty(&ask->gathering.window.range)) {
-		opt_complain(&page, "--to must be after --from");
-		return false;
-	}
