@@ -97,8 +97,8 @@ EOF
 check_stat 'by thread' --by thread --sort temporary <<'EOF'
   allocated       blocks     at peak      at end   temporary     moved  thread
     1.1 KiB            5     1.1 KiB       100 B           2         1  all
-     1017 B            3      1007 B         0 B           1         0  thread 0
       150 B            2       100 B       100 B           1         1  thread 1 (worker)
+     1017 B            3      1007 B         0 B           1         0  thread 0
 
  bytes left  blocks left  by a thread that has ended
       100 B            1  thread 1 (worker)
@@ -157,24 +157,75 @@ check_one_line 'a window' 'hatf stat: hand.hatf: no call is in the range'
 check_text 'a window' out <<'EOF'
   allocated       blocks     at peak      at end   temporary     moved  file
         0 B            0     1.1 KiB     1.1 KiB           0         0  all
-        0 B            0         7 B         7 B           0         0  [no stack]
-        0 B            0       100 B       100 B           0         0  a.c
         0 B            0      1000 B      1000 B           0         0  b.c
+        0 B            0       100 B       100 B           0         0  a.c
+        0 B            0         7 B         7 B           0         0  [no stack]
+EOF
+check_stat 'by stack' --by stack --at-peak <<'EOF'
+    at peak       blocks    part  stack
+    1.1 KiB            3   100 %  all
+     1000 B            1    90 %  stack 3: keep (b.c:30)
+                          main (a.c:10)
+      100 B            1   9.0 %  stack 2: make (a.c:20)
+                          main (a.c:10)
+        7 B            1   0.6 %  [no stack]
 EOF
 run "$HATF" stat --by stack --json --top 1 --at-end hand.hatf
 check 'a stack' "$(jq -c '.rows[0] | [.id, .name, .at_end.bytes]' out)" \
 	'[2,"stack 2: make (a.c:20)",100]'
+check 'frames' "$(jq -c '.rows[0].frames' out)" \
+	'["make (a.c:20)","main (a.c:10)"]'
 run "$HATF" stat --by thread --json hand.hatf
 check 'failed and unknown' \
 	"$(jq -c '.health | [.failed_calls, .unknown_frees]' out)" '[1,1]'
+# A range without a call.
+for range in '2s 1s' '5 5' '5us 5us'; do
+	for command in 'stat' 'plot -o x.svg'; do
+		# shellcheck disable=SC2086 # several words
+		run "$HATF" $command --from ${range% *} --to ${range#* } \
+			hand.hatf
+		check_status "$command: $range" 2
+		grep -q 'hatf .*: --to must be after --from' err ||
+			fail "$command: $range: $(cat err)"
+	done
+done
+run "$HATF" stat --from 10s hand.hatf
+check_status 'beyond the end' 0
+check_one_line 'beyond the end' 'hatf stat: hand.hatf: no call is in the' \
+	'range; the trace has 10 calls and ends after 600.000 us'
+run "$HATF" stat --from 6 --to 1us hand.hatf
+check_one_line 'crossed' 'hatf stat: hand.hatf: no call is in the range'
 compare 'by hand' hand.hatf '--from 2 --to 7' '--from 100us --to 300us'
+
+# Without stacks.  Large sizes have the units of the other figures.
+{
+	header unit=us clock=auto
+	layout
+	alloc 20000000 0x10000000 0 0 10
+	alloc 2000 0x1000 0 0 10
+	free 0x1000 0 0 10
+} >bare.hatf
+trailer bare.hatf 3 4
+run "$HATF" stat --by function --sort peak bare.hatf
+check 'without stacks: head' "$(head -n 1 out | sed 's/.*  //')" 'thread, size'
+check 'a large size' "$(sed -n '3s/.*  //p' out)" \
+	'thread 0, 16.0 MiB to 32.0 MiB'
+run "$HATF" stat --by size bare.hatf
+check 'large sizes' "$(sed -n '3,4s/.*  //p' out | xargs)" \
+	'16.0 MiB to 32.0 MiB 1.0 KiB to 2.0 KiB'
+check 'exact sizes' "$("$HATF" stat --json --by size bare.hatf |
+	jq -c '[.rows[].to]')" '[33554432,2048]'
+# Lifetimes that are shorter than the ticks of the clock.
+run "$HATF" stat --by lifetime bare.hatf
+check 'a coarse clock' "$(tail -n 1 out)" 'note: the clock of this trace' \
+	'ticks about every millisecond: shorter lifetimes may look like 0'
+run "$HATF" stat --by lifetime hand.hatf
+grep note: out && fail 'lifetimes: a note on an exact clock'
 
 # --------------------------------------------------- random traces, with faults
 # random SEED EVENTS: print records of four threads and three heaps, of which
 # some are destroyed; some frees, reallocs and allocs are wrong.
 random()
-check 'frames' "$(jq -c '.rows[0].frames' out)" \
-	'["make (a.c:20)","main (a.c:10)"]'
 {
 	awk -v seed="$1" -v events="$2" 'BEGIN {
 		srand(seed)

@@ -3,6 +3,7 @@
 #include "tools/summary/groups.h"
 
 #include "tools/ui/escape.h"
+#include "tools/ui/figure.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -98,9 +99,13 @@ name_size(unsigned size_class, char *buf, size_t nbytes)
 
 	if (size_class <= 2)
 		snprintf(buf, nbytes, "%" PRIu64 " bytes", end);
-	else
+	else if (end <= 1024)
 		snprintf(buf, nbytes, "%" PRIu64 " to %" PRIu64 " bytes",
 			 census_class_end(size_class - 1) + 1, end);
+	else
+		snprintf(buf, nbytes, "%.24s to %.24s",
+			 figure_nbytes(census_class_end(size_class - 1)).text,
+			 figure_nbytes(end).text);
 }
 
 /* ------------------------------------------------------------------- groups */
@@ -280,7 +285,11 @@ compare(const void *a, const void *b, void *ctx)
 	const uint64_t m = groups_value(s->groups->census, &x->sum, s->key);
 	const uint64_t n = groups_value(s->groups->census, &y->sum, s->key);
 
-	return m != n ? (m < n ? 1 : -1) : strcmp(x->name, y->name);
+	if (m != n)
+		return m < n ? 1 : -1;
+	if (x->sum.live.nbytes != y->sum.live.nbytes)
+		return x->sum.live.nbytes < y->sum.live.nbytes ? 1 : -1;
+	return strcmp(x->name, y->name);
 }
 
 uint32_t *
