@@ -58,13 +58,16 @@ run_thread(void)
 	if (pthread_create(&t, NULL, busy, NULL) == 0)
 		pthread_join(t, NULL);
 }
-/* Write a large trace, until there is more input. */
+/*
+ * Write events until there is more input, but fewer per second than 'hatf top'
+ * can read.
+ */
 static void
 run_busily(void)
 {
 	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
 
-	while (poll(&input, 1, 0) == 0)
+	while (poll(&input, 1, 1) == 0)
 		churn(1000);
 }
 int

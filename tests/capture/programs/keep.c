@@ -68,6 +68,7 @@ stay(void *unused)
 	pthread_barrier_wait(&ready);
 	for (;;)
 		pause();
+	return NULL;
 }
 
 static void *
