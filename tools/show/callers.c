@@ -66,7 +66,7 @@ callers_close(struct callers *c)
 	free(c);
 }
 
-/* ----------------------------------------------------------- the main caller */
+/* ---------------------------------------------------------- the main caller */
 
 /* Return the name of the frame reached; "" at the end; NULL: no memory. */
 static const char *

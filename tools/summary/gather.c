@@ -35,8 +35,8 @@ read_events(struct gathering *g, const struct gather_options *options)
 }
 
 /*
- * If the user chose a part of the trace, and no call is in it, print a line that
- * says so.
+ * If the user chose a part of the trace, and no call is in it, print a line
+ * that says so.
  */
 static void
 report_empty(const struct gathering *g)

@@ -34,8 +34,8 @@ bool trace_window_take(struct trace_window *window, bool is_from,
 		       const char *value);
 
 /*
- * Before trace_window_settle(): are both bounds numbers of calls, or both times,
- * and is 'to' not after 'from'?
+ * Before trace_window_settle(): are both bounds numbers of calls, or both
+ * times, and is 'to' not after 'from'?
  */
 bool trace_window_is_empty(const struct trace_window *window);
 
