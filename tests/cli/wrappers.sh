@@ -72,7 +72,8 @@ for command in stat report leaks 'plot --by site -o x.svg' \
 	run "$HATF" $command --wrapper 'libdb*' --wrapper 'lidb*' db.hatf
 	check_status "$command, nothing hidden" 0
 	check_one_line "$command, nothing hidden" \
-		"hatf ${command%% *}: db.hatf: --wrapper 'lidb\*' hides no frame"
+		"hatf ${command%% *}: db.hatf: --wrapper 'lidb\*'" \
+		'hides no frame'
 done
 for options in '--by thread' --raw-stacks; do
 	# shellcheck disable=SC2086 # several words
