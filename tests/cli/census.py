@@ -205,6 +205,7 @@ class Census:
         """The window begins: forget all but what is live."""
         self.counting = True
         self.lifetimes.clear()
+        self.last.clear()  # a temporary block begins in the window, too
         for key, old in list(self.accounts.items()):
             self.accounts[key] = Account()
             self.accounts[key].live = old.live

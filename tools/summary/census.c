@@ -182,6 +182,12 @@ begin_window(struct census *s, const struct hatf_event *e)
 		waste_restart(s->waste);
 	if (s->pairs != NULL)
 		pairs_restart(s->pairs);
+	/*
+	 * The window does not count the allocs before it, so their blocks
+	 * cannot become temporary in it.
+	 */
+	for (uint32_t row = 0; row < s->thread_rows.count; row++)
+		s->threads[row].last_object = 0;
 	s->alloc_calls = s->free_calls = s->realloc_calls = 0;
 	s->failed_calls = 0;
 	/*
@@ -501,7 +507,7 @@ census_end(struct census *s)
 		s->last.time = 0;
 	end.time = s->last.time;
 	s->last.event = s->event_count;
-	if (!s->begun)
+	if (!s->begun && !s->no_memory)
 		begin_window(s, &end); /* the window contains no event */
 	history_end(&s->history, census_points_of(s), &s->total.live);
 	settle_heap(s);
