@@ -36,4 +36,19 @@ temporary 1
 temporary 1 --from 1
 temporary 0 --from 2
 
+# ---------------------------------------------------- the end of the time axis
+# The largest time there is belongs to an event like any other.
+cat >latest.json <<'EOF'
+{"tag":"comment","text":"HATF 1.0\nproducer=test\nunit=us\n"}
+{"tag":"alloc","size":8,"address":"0x1000","time":3}
+{"tag":"alloc","size":8,"address":"0x2000","time":18446744073709551615}
+{"tag":"alloc","size":8,"address":"0x3000","time":18446744073709551615}
+{"tag":"free","address":"0x1000","time":18446744073709551615}
+EOF
+run "$HATF" stat --json latest.json
+check 'the largest time' "$(jq -c '[.first.ns, .peak.ns, .peak.event]' out)" \
+	'[0,"18446744073709551615",3]'
+run "$HATF" report latest.json
+grep -q ', after 0 ns of ' out && fail "the largest time: $(grep ' after ' out)"
+
 finish

@@ -221,6 +221,7 @@ reaches(const struct census *s, const struct hatf_event *e,
 static void
 begin_axis(struct census *s, const struct hatf_event *e)
 {
+	s->has_axis = true;
 	s->axis_start = s->has_times ? e->time : 0;
 	s->first.time = e->time;
 	s->peak.time = e->time;
@@ -263,7 +264,7 @@ go_to(struct census *s, const struct hatf_event *e)
 	const struct trace_window *const range = &s->window.range;
 	uint64_t at;
 
-	if (s->last.time == UINT64_MAX)
+	if (!s->has_axis)
 		begin_axis(s, e);
 	if (trace_window_counts(e) && range->to.is_set &&
 	    reaches(s, e, &range->to)) {
@@ -450,7 +451,6 @@ census_open(struct hatf_reader *reader, const struct hatf_events *events,
 	s->begun = !s->window.range.from.is_set;
 	s->unit_ns = scan_unit_ns(hatf_reader_header(reader, "unit"));
 	s->has_times = s->unit_ns != 0;
-	s->last.time = UINT64_MAX; /* UINT64_MAX: no event yet */
 	if (hatf_stacks_open(&s->stacks) != HATF_OK)
 		s->no_memory = true;
 	else
@@ -503,8 +503,6 @@ census_end(struct census *s)
 {
 	struct hatf_event end = { .time = 0 };
 
-	if (s->last.time == UINT64_MAX)
-		s->last.time = 0;
 	end.time = s->last.time;
 	s->last.event = s->event_count;
 	if (!s->begun && !s->no_memory)

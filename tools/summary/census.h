@@ -118,8 +118,9 @@ struct census {
 	struct hatf_reader *reader; /* owned by the caller */
 	struct hatf_stacks *stacks;
 	struct census_window window;
-	bool begun; /* the window has begun */
-	bool ended; /* the window has ended, so stop reading */
+	bool begun;    /* the window has begun */
+	bool ended;    /* the window has ended, so stop reading */
+	bool has_axis; /* an event has come, so the axis has a start */
 	bool no_memory;
 	bool has_times;	  /* the trace's times have a unit */
 	uint64_t unit_ns; /* nanoseconds per time unit, or 0 */
