@@ -420,7 +420,7 @@ def compare_leaks(hatf, trace, census):
     check('leaks: sum of sites', [sum(int(s['blocks']) for s in leaks['sites']),
                                   sum(int(s['bytes']) for s in leaks['sites'])],
           census.accounts['total', 0].live)
-    ages = sorted(census.events - b.birth[0] for b in census.blocks.values()
+    ages = sorted(census.events - 1 - b.birth[0] for b in census.blocks.values()
                   if b.birth)
     if ages and len(ages) == len(census.blocks):
         check('leaks: oldest', max(s['oldest']['events']

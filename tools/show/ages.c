@@ -70,8 +70,11 @@ compare(const void *a, const void *b)
 static struct age
 age_of(const struct census *c, const struct birth *birth)
 {
+	/* The last event is not after itself, so subtract it from the number. */
+	const uint64_t last = c->last.event > 0 ? c->last.event - 1 : 0;
+
 	return (struct age){
-		.events = c->last.event - birth->event,
+		.events = last > birth->event ? last - birth->event : 0,
 		.time = c->last.time > birth->time ? c->last.time - birth->time
 						   : 0,
 	};
