@@ -107,6 +107,15 @@ done
 "$HATF" convert -p -t hatf app.hatf - | "$HATF" report --json - >piped
 check 'a pipe' "$(jq -c .total piped)" "$(jq -c .total out)"
 
+# A page that cannot be written to standard output.
+[ -w /dev/full ] && {
+	"$HATF" report --html - app.hatf >/dev/full 2>err
+	status=$?
+	check_status 'a page to a full disk' 1
+	check_one_line 'a page to a full disk' \
+		'hatf report: standard output: No space left *'
+}
+
 # How many lines of each list: some by default, and all with --top 0.
 {
 	header unit=us

@@ -79,7 +79,7 @@ page_file_begin(const char *path)
 	f->fd = -1;
 	f->out.fd = STDOUT_FILENO;
 	if (strcmp(path, "-") != 0 && !open_file(f)) {
-		message_print("%s: %s", message_path(path), strerror(errno));
+		message_print("%s: %s", path, strerror(errno));
 		close_file(f, false);
 		free(f);
 		return NULL;
@@ -152,7 +152,7 @@ write_out(const struct page_file *f)
 
 	map = mmap(NULL, (size_t)nbytes, PROT_READ, MAP_SHARED, f->out.fd, 0);
 	if (map == MAP_FAILED) {
-		message_print("%s: %s", message_path(f->path), strerror(errno));
+		message_print("%s: %s", f->path, strerror(errno));
 		return false;
 	}
 	ok = output_file_write(f->path, map, (size_t)nbytes);
@@ -172,7 +172,7 @@ page_file_end(struct page_file *f)
 	out_flush(&f->out);
 	ok = f->out.sys_errno == 0;
 	if (!ok)
-		message_print("%s: %s", message_path(f->path),
+		message_print("%s: %s", f->fd < 0 ? "standard output" : f->path,
 			      strerror(f->out.sys_errno));
 	else if (has_page && f->fd >= 0)
 		ok = write_out(f);
