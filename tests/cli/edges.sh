@@ -36,6 +36,33 @@ temporary 1
 temporary 1 --from 1
 temporary 0 --from 2
 
+# ------------------------------------------ threads that end before their blocks
+# The threads that leave something allocate least.
+{
+	header unit=us
+	layout
+	for i in {1..6}; do
+		thread_event 8 "$i" "$i"
+		alloc "$((i < 4 ? 1000 : i))" "$((0x1000 * i))" "$i" 0 "$i"
+		[ "$i" -ge 4 ] || free "$((0x1000 * i))" "$i" 0 "$i"
+		thread_event 9 "$i" "$i"
+	done
+} >threads.hatf
+trailer threads.hatf 9 22 complete=1 end=exit lost=0 threads=7
+# left TOP: print the lines of the second list.
+left()
+{
+	run "$HATF" stat --by thread --top "$1" threads.hatf
+	check_status "threads, --top $1" 0
+	sed -n '/bytes left/,$p' out | sed 1d | tr -s ' '
+}
+check 'threads, --top 2' "$(left 2)" " 6 B 1 thread 6
+ 5 B 1 thread 5
+and 1 more"
+check 'threads, --top 3' "$(left 3)" " 6 B 1 thread 6
+ 5 B 1 thread 5
+ 4 B 1 thread 4"
+
 # ---------------------------------------------------- the end of the time axis
 # The largest time there is belongs to an event like any other.
 cat >latest.json <<'EOF'

@@ -172,32 +172,53 @@ thread_of(const struct groups *all, uint32_t row)
 					all->rows[row].number)];
 }
 
-/*
- * Of the 'n' threads in 'order', print those whose blocks were not all freed
- * when the thread ended.
- */
-static void
-print_outlived(struct out *o, const struct groups *all, const uint32_t *order,
-	       uint32_t n)
+static int
+compare_outlived(const void *a, const void *b, void *ctx)
 {
-	bool any = false;
+	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	const uint64_t m = thread_of(ctx, x)->outlived.nbytes;
+	const uint64_t n = thread_of(ctx, y)->outlived.nbytes;
 
-	for (uint32_t i = 0; i < n; i++) {
-		const struct amount left = thread_of(all, order[i])->outlived;
-		char line[128];
+	if (m != n)
+		return m < n ? 1 : -1;
+	return x < y ? -1 : x > y;
+}
 
-		if (left.count == 0)
-			continue;
-		snprintf(line, sizeof(line), "\n%11s %12s  %s\n", "bytes left",
-			 "blocks left", "by a thread that has ended");
-		if (!any)
-			show_heading(o, line);
-		any = true;
+/*
+ * Print up to 'top' of the threads whose blocks were not all freed when the
+ * thread ended, or all of them if 'top' is 0.  The thread with the most bytes
+ * comes first.  Return false if there is no memory.
+ */
+static bool
+print_outlived(struct out *o, const struct groups *all, uint64_t top)
+{
+	uint32_t *const rows = malloc((all->count + 1) * sizeof(*rows));
+	uint32_t n = 0;
+	char line[128];
+
+	if (rows == NULL)
+		return false;
+	for (uint32_t row = 0; row < all->count; row++)
+		if (thread_of(all, row)->outlived.count != 0)
+			rows[n++] = row;
+	qsort_r(rows, n, sizeof(*rows), compare_outlived,
+		(void *)(uintptr_t)all);
+	snprintf(line, sizeof(line), "\n%11s %12s  %s\n", "bytes left",
+		 "blocks left", "by a thread that has ended");
+	if (n != 0)
+		show_heading(o, line);
+	for (uint32_t i = 0; i < n && (top == 0 || i < top); i++) {
+		const struct amount left = thread_of(all, rows[i])->outlived;
+
 		out_printf(o, "%11s", figure_nbytes(left.nbytes).text);
 		out_printf(o, " %12s  ", figure_count(left.count).text);
-		show_name(o, all->rows[order[i]].name, 26);
+		show_name(o, all->rows[rows[i]].name, 26);
 		out_str(o, "\n");
 	}
+	if (top != 0 && n > top)
+		out_printf(o, "and %s more\n", figure_count(n - top).text);
+	free(rows);
+	return true;
 }
 
 /* What print_caller() gets. */
@@ -254,12 +275,9 @@ print_groups(struct out *o, const struct gathering *g, const struct groups *all,
 	if (ask->top != 0 && n > ask->top)
 		out_printf(o, "and %s more ('--top 0' prints all)\n",
 			   figure_count(n - ask->top).text);
-	if (ask->by == BY_THREAD && !is_moment(ask))
-		print_outlived(
-			o, all, order,
-			ask->top == 0 || n < ask->top ? n : (uint32_t)ask->top);
 	free(order);
-	return true;
+	return ask->by != BY_THREAD || is_moment(ask) ||
+	       print_outlived(o, all, ask->top);
 }
 
 static void
