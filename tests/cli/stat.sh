@@ -148,8 +148,8 @@ check_stat 'sizes at the end' --by size --at-end <<'EOF'
 EOF
 check_stat 'by lifetime' --by lifetime <<'EOF'
       freed       blocks    part  lifetime
-       10 B            1    25 %  up to 32.000 us
-     1007 B            2    50 %  up to 256.000 us
+       10 B            1    33 %  up to 32.000 us
+     1007 B            2    67 %  up to 256.000 us
       100 B            1          live at the end
 EOF
 run "$HATF" stat --by file --from 6 --to 300us hand.hatf

@@ -33,8 +33,11 @@ is_coarse(const struct census *c)
 void
 show_lifetimes(struct out *o, const struct census *c)
 {
+	uint64_t known = 0; /* blocks whose lifetime is known */
 	char line[128];
 
+	for (unsigned life = 0; life < CLASS_COUNT; life++)
+		known += sum_lifetimes(c, life).count;
 	snprintf(line, sizeof(line), "%11s %12s %7s  %s\n", "freed", "blocks",
 		 "part", "lifetime");
 	show_heading(o, line);
@@ -45,8 +48,7 @@ show_lifetimes(struct out *o, const struct census *c)
 			continue;
 		out_printf(o, "%11s", figure_nbytes(sum.nbytes).text);
 		out_printf(o, " %12s", figure_count(sum.count).text);
-		out_printf(o, " %7s  up to ",
-			   show_part(sum.count, c->total.freed.count).text);
+		out_printf(o, " %7s  up to ", show_part(sum.count, known).text);
 		out_printf(o, "%s\n",
 			   show_distance(c, census_class_end(life)).text);
 	}
