@@ -63,6 +63,24 @@ check 'threads, --top 3' "$(left 3)" " 6 B 1 thread 6
  5 B 1 thread 5
  4 B 1 thread 4"
 
+# ------------------------------------------------------- where the time begins
+# The time of a carried block is when the segment began.  All commands count
+# from there.
+{
+	header unit=us
+	layout
+	alloc 8 0x1000 0 0 100 '\x02'
+	alloc 8 0x2000 0 0 1000
+	alloc 8 0x3000 0 0 1500
+	free 0x2000 0 0 2000
+} >segment.hatf
+trailer segment.hatf 3 5
+check 'duration' "$("$HATF" info --json segment.hatf | jq .duration_ns)" 1900000
+run "$HATF" report --json segment.hatf
+check 'moments' "$(jq -c '[.peak.ns, .end.ns]' out)" '[1400000,1900000]'
+run "$HATF" stat --json --from 1400us segment.hatf
+check 'a window' "$(jq -c .first out)" '{"event":1,"ns":1400000}'
+
 # ---------------------------------------------------- the end of the time axis
 # The largest time there is belongs to an event like any other.
 cat >latest.json <<'EOF'
