@@ -58,8 +58,10 @@ static const struct opt_page page = {
 	"Call sites need a trace with call stacks, which 'hatf record' takes.\n"
 	"FILE is in any format of 'hatf convert'; '-' is standard input.\n",
 	"Exit status: 0 if every trace is complete, 1 if a trace is\n"
-	"incomplete or cannot be read, 2 for wrong usage, 3 if the traces are\n"
-	"complete and one of them has more than --fail-over allows.\n",
+	"incomplete or cannot be read, or if --fail-over cannot judge its "
+	"live\n"
+	"bytes because they are doubtful, 2 for wrong usage, 3 if one of the\n"
+	"traces has more than --fail-over allows.\n",
 	false,
 	options
 };
@@ -270,6 +272,7 @@ print_text(struct out *o, const struct leaks *l)
 			   figure_count(l->count - shown).text,
 			   l->count - shown == 1 ? "" : "s");
 	print_suppressed(o, l);
+	show_doubts(o, l->g, "doubtful: ");
 	if (advice != NULL)
 		out_printf(o, "note: %s\n", advice);
 	return true;
@@ -420,9 +423,16 @@ make_leaks(struct leaks *l)
 static int
 judge(const struct leaks *l)
 {
+	const char *const doubt = show_doubt(l->g);
+
 	if (l->g->fault != NULL) {
 		message_print("%s: %s", message_path(l->g->scan.path),
 			      l->g->fault);
+		return EXIT_BAD_INPUT;
+	}
+	if (l->ask->has_limit && doubt != NULL) {
+		message_print("%s: --fail-over cannot judge the live bytes: %s",
+			      message_path(l->g->scan.path), doubt);
 		return EXIT_BAD_INPUT;
 	}
 	if (!l->ask->has_limit || l->live.nbytes <= l->ask->limit)

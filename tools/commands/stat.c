@@ -371,6 +371,7 @@ print_text(struct out *o, const struct gathering *g, const struct groups *all,
 		return false;
 	if (ask->by == BY_SIZE)
 		show_waste(o, g->census, waste_columns(ask));
+	show_doubts(o, g, "doubtful: ");
 	if (advice != NULL && ask->by <= BY_STACK)
 		out_printf(o, "note: %s\n", advice);
 	return true;

@@ -345,48 +345,69 @@ lost_count(const struct gathering *g)
 }
 
 static void
-print_fact(struct out *o, uint64_t n, const char *text)
+print_fact(struct out *o, const char *prefix, uint64_t n, const char *text)
 {
 	char line[128];
 
 	if (n == 0)
 		return;
 	snprintf(line, sizeof(line), "%s: %s", text, figure_count(n).text);
-	out_str(o, "  ");
+	out_str(o, prefix);
 	show_warning(o, line);
 	out_str(o, "\n");
 }
 
 void
-show_health(struct out *o, const struct gathering *g)
+show_doubts(struct out *o, const struct gathering *g, const char *prefix)
 {
 	const struct census *const c = g->census;
 	const char *const heritage = scan_unknown_heritage(&g->scan);
-	const struct hatf_events_stats seen = get_seen(g);
 
+	print_fact(o, prefix, lost_count(g), "events lost while recording");
+	print_fact(o, prefix, get_seen(g).violation_count,
+		   "events that contradict others ('hatf verify' lists them)");
+	print_fact(o, prefix, c->unknown_frees, "frees of unknown blocks");
+	print_fact(o, prefix, c->replaced.count,
+		   "live blocks whose address was allocated again");
+	print_fact(o, prefix, c->undefined_stacks,
+		   "calls with an undefined stack");
+	print_fact(o, prefix, c->bad_definitions,
+		   "malformed definitions of frames and stacks");
+	print_fact(o, prefix, c->wrapped_sums,
+		   "blocks whose size made a sum overflow (the sum is wrong)");
+	if (heritage != NULL)
+		out_printf(o, "%sblocks of the parent process: %s\n", prefix,
+			   heritage);
+}
+
+void
+show_health(struct out *o, const struct gathering *g)
+{
 	if (g->fault != NULL) {
 		out_str(o, "  ");
 		show_warning(o, "not complete: ");
 		out_text(o, g->fault);
 		out_str(o, "\n");
 	} else {
-		out_str(o, c->ended ? "  read up to the end of the window\n"
-				    : "  complete\n");
+		out_str(o, g->census->ended
+				   ? "  read up to the end of the window\n"
+				   : "  complete\n");
 	}
-	print_fact(o, lost_count(g), "events lost while recording");
-	print_fact(o, seen.violation_count,
-		   "events that contradict others ('hatf verify' lists them)");
-	print_fact(o, c->unknown_frees, "frees of unknown blocks");
-	print_fact(o, c->replaced.count,
-		   "live blocks whose address was allocated again");
-	print_fact(o, c->failed_calls, "failed calls");
-	print_fact(o, c->undefined_stacks, "calls with an undefined stack");
-	print_fact(o, c->bad_definitions,
-		   "malformed definitions of frames and stacks");
-	print_fact(o, c->wrapped_sums,
-		   "blocks whose size made a sum overflow (the sum is wrong)");
-	if (heritage != NULL)
-		out_printf(o, "  blocks of the parent process: %s\n", heritage);
+	print_fact(o, "  ", g->census->failed_calls, "failed calls");
+	show_doubts(o, g, "  ");
+}
+
+const char *
+show_doubt(const struct gathering *g)
+{
+	if (scan_unknown_heritage(&g->scan) != NULL)
+		return "the blocks from before the trace are not all known "
+		       "(--no-parent leaves them out)";
+	if (g->census->wrapped_sums != 0)
+		return "a sum of bytes exceeds 64 bits";
+	if (get_seen(g).violation_count != 0)
+		return "events contradict others ('hatf verify' lists them)";
+	return NULL;
 }
 
 json_t *

@@ -99,6 +99,19 @@ void show_health(struct out *o, const struct gathering *g);
 json_t *show_json_health(const struct gathering *g);
 
 /*
+ * Print only the reasons for doubt in the figures of the events that were read,
+ * each on a line that begins with 'prefix'.  A trace without such reasons gets
+ * no line.
+ */
+void show_doubts(struct out *o, const struct gathering *g, const char *prefix);
+
+/*
+ * Return why the live bytes may be wrong although the trace is complete, a
+ * static string; NULL if there is no reason.
+ */
+const char *show_doubt(const struct gathering *g);
+
+/*
  * Return advice on how to get call stacks or names of functions; NULL if the
  * trace has both.
  */
