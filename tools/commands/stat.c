@@ -3,6 +3,7 @@
 #include "tools/commands/commands.h"
 #include "tools/show/show.h"
 #include "tools/show/show_lifetimes.h"
+#include "tools/show/show_outlived.h"
 #include "tools/show/show_times.h"
 #include "tools/show/show_waste.h"
 #include "tools/ui/message.h"
@@ -159,68 +160,6 @@ print_head(struct out *o, const struct ask *ask, const char *title)
 	show_heading(o, line);
 }
 
-/*
- * Return the thread that the group 'row' stands for.  The groups 'all' must
- * have been made with BY_THREAD.
- */
-static const struct census_thread *
-thread_of(const struct groups *all, uint32_t row)
-{
-	const struct census *const c = all->census;
-
-	return &c->threads[id_rows_find(&c->thread_rows,
-					all->rows[row].number)];
-}
-
-static int
-compare_outlived(const void *a, const void *b, void *ctx)
-{
-	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	const uint64_t m = thread_of(ctx, x)->outlived.nbytes;
-	const uint64_t n = thread_of(ctx, y)->outlived.nbytes;
-
-	if (m != n)
-		return m < n ? 1 : -1;
-	return x < y ? -1 : x > y;
-}
-
-/*
- * Print up to 'top' of the threads whose blocks were not all freed when the
- * thread ended, or all of them if 'top' is 0.  The thread with the most bytes
- * comes first.  Return false if there is no memory.
- */
-static bool
-print_outlived(struct out *o, const struct groups *all, uint64_t top)
-{
-	uint32_t *const rows = malloc((all->count + 1) * sizeof(*rows));
-	uint32_t n = 0;
-	char line[128];
-
-	if (rows == NULL)
-		return false;
-	for (uint32_t row = 0; row < all->count; row++)
-		if (thread_of(all, row)->outlived.count != 0)
-			rows[n++] = row;
-	qsort_r(rows, n, sizeof(*rows), compare_outlived,
-		(void *)(uintptr_t)all);
-	snprintf(line, sizeof(line), "\n%11s %12s  %s\n", "bytes left",
-		 "blocks left", "by a thread, when its end was noticed");
-	if (n != 0)
-		show_heading(o, line);
-	for (uint32_t i = 0; i < n && (top == 0 || i < top); i++) {
-		const struct amount left = thread_of(all, rows[i])->outlived;
-
-		out_printf(o, "%11s", figure_nbytes(left.nbytes).text);
-		out_printf(o, " %12s  ", figure_count(left.count).text);
-		show_name(o, all->rows[rows[i]].name, 26);
-		out_str(o, "\n");
-	}
-	if (top != 0 && n > top)
-		out_printf(o, "and %s more\n", figure_count(n - top).text);
-	free(rows);
-	return true;
-}
-
 /* What print_caller() gets. */
 struct caller_lines {
 	struct out *out;
@@ -277,7 +216,7 @@ print_groups(struct out *o, const struct gathering *g, const struct groups *all,
 			   figure_count(n - ask->top).text);
 	free(order);
 	return ask->by != BY_THREAD || is_moment(ask) ||
-	       print_outlived(o, all, ask->top);
+	       show_outlived(o, all, ask->top);
 }
 
 static void
@@ -315,10 +254,8 @@ json_group(const struct gathering *g, const struct groups *groups,
 	if (groups->by == BY_THREAD)
 		json_object_set_new(
 			object, "outlived",
-			show_json_amount(
-				&thread_of(groups,
-					   (uint32_t)(row - groups->rows))
-					 ->outlived));
+			show_json_outlived(groups,
+					   (uint32_t)(row - groups->rows)));
 	return object;
 }
 

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * show_outlived.h - show the blocks that were live when their thread ended
+ *
+ * The groups must have been made with BY_THREAD.
+ */
+#ifndef SHOW_OUTLIVED_H
+#define SHOW_OUTLIVED_H
+
+#include "tools/show/show.h"
+
+/*
+ * If there are threads whose blocks were not all freed when the thread ended,
+ * write an empty line and up to 'top' of them, or all of them if 'top' is 0.
+ * The thread with the most bytes comes first.  Return false if there is no
+ * memory.
+ */
+bool show_outlived(struct out *o, const struct groups *all, uint64_t top);
+
+/* Return the blocks of the thread of the group 'row' as an object. */
+json_t *show_json_outlived(const struct groups *all, uint32_t row);
+
+#endif /* SHOW_OUTLIVED_H */
