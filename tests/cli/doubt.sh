@@ -17,7 +17,8 @@ doubts()
 		run "$HATF" "$command" "$4"
 		check_status "$1: $command" 0
 		check_silent "$1: $command"
-		check "$1: lines of $command" "$(grep -c '^doubtful: ' out)" "$2"
+		check "$1: lines of $command" \
+			"$(grep -c '^doubtful: ' out)" "$2"
 		[ "$2" -eq 0 ] || grep -qE "^doubtful: $3" out ||
 			fail "$1: $command: $(cat out)"
 	done

@@ -36,7 +36,7 @@ temporary 1
 temporary 1 --from 1
 temporary 0 --from 2
 
-# ------------------------------------------ threads that end before their blocks
+# -------------------------------------- threads that end before their blocks
 # The threads that leave something allocate least.
 {
 	header unit=us

@@ -70,7 +70,7 @@ compare(const void *a, const void *b)
 static struct age
 age_of(const struct census *c, const struct birth *birth)
 {
-	/* The last event is not after itself, so subtract it from the number. */
+	/* No event is after itself, so subtract the last event. */
 	const uint64_t last = c->last.event > 0 ? c->last.event - 1 : 0;
 
 	return (struct age){
