@@ -116,6 +116,45 @@ check_status 'a damaged trace is worse' 1
 run "$HATF" leaks --json --fail-over 1 app.hatf
 check 'over' "$(jq .over out)" true
 
+# ---------------------------------------------------------------------- trends
+# trace_of: print a trace in JSON from lines "TIME SIZE STACK".
+trace_of()
+{
+	printf '{"tag":"comment","text":"%s"}\n' \
+		'HATF 1.0\nproducer=test\nunit=ns\n' \
+		'HATF frame\nframe=1\nfunction=f\n' \
+		'HATF frame\nframe=2\nfunction=g\n' \
+		'HATF stack\nstack=1\nparent=0\nframe=1\n' \
+		'HATF stack\nstack=2\nparent=0\nframe=2\n'
+	awk '{
+		printf "{\"tag\":\"alloc\",\"size\":%s,", $2
+		printf "\"address\":\"0x%x\",", 4096 * NR
+		printf "\"attributes\":\"450%s\",\"time\":%s}\n", $3, $1
+	}'
+}
+# trend NAME FILE WANT: the trend of the function f.
+trend()
+{
+	run "$HATF" leaks --json "$2"
+	check "$1" "$(jq -c '.sites[] | select(.name == "f") |
+		.trend.bytes' out)" "$3"
+}
+# f allocates a block 1/400 of the run before the end of each tenth.
+for ((i = 0; i <= 4000; i++)); do
+	echo "$i 1 2"
+	[ $((i % 400)) -ne 390 ] || echo "$i 1 1"
+done | trace_of >ticks.json
+trend 'just before the tenths' ticks.json '[1,2,3,4,5,6,7,8,9,10]'
+# A run that lasts as long as numbers can say, in intervals of many units.
+{
+	echo '0 1 1'
+	for ((i = 1; i < 3000; i++)); do
+		printf '%u 1 2\n' $((i << 52))
+	done
+	echo '18446744073709551615 5 1'
+} | trace_of >eons.json
+trend 'the longest run' eons.json '[1,1,1,1,1,1,1,1,1,6]'
+
 # -------------------------------------------------------------- without stacks
 {
 	header

@@ -32,6 +32,20 @@ trends_moment(const struct census *c, unsigned i)
 				    : first + (uint64_t)(part * (i + 1));
 }
 
+/*
+ * Does the middle of the point's interval come after the moment?  If so, the
+ * live bytes before this interval belong to a time nearer to the moment than
+ * the live bytes at its end.
+ */
+static bool
+is_after(const struct history *h, const struct point *p, uint64_t moment)
+{
+	const uint64_t half = ((uint64_t)1 << h->point_shift) / 2;
+
+	/* The sum is below the end of the interval, so it cannot overflow. */
+	return (p->number << h->point_shift) + half > moment;
+}
+
 static void
 judge(struct trend *t)
 {
@@ -73,8 +87,7 @@ trends_find(const struct groups *g)
 		for (; next < h->point_count; next++) {
 			const struct point *const p = &h->points[next];
 
-			if (i < TREND_COUNT - 1 &&
-			    ((p->number + 1) << h->point_shift) > moment)
+			if (i < TREND_COUNT - 1 && is_after(h, p, moment))
 				break;
 			for (size_t j = 0; j < p->change_count; j++) {
 				const struct change *const ch = &p->changes[j];
