@@ -110,6 +110,7 @@ check 'a pipe' "$(jq -c .total piped)" "$(jq -c .total out)"
 # A page that cannot be written to standard output.
 [ -w /dev/full ] && {
 	"$HATF" report --html - app.hatf >/dev/full 2>err
+	# shellcheck disable=SC2034 # check_status reads it
 	status=$?
 	check_status 'a page to a full disk' 1
 	check_one_line 'a page to a full disk' \
