@@ -141,8 +141,8 @@ plot 'no stacks and no times' --by size -o plain.svg plain.hatf
 grep -q 'peak 1000 B after 1 calls' plain.svg || fail 'plain.svg: the peak'
 
 # A part of the trace.
-plot 'a window' --from 1 --to 4ms -o part.svg hostile.hatf
-grep -q 'peak 1000 B' part.svg || fail "a window: $(grep peak part.svg)"
+plot 'a window' --from 1 --to 4500us -o part.svg hostile.hatf
+grep -q 'peak 2.0 KiB' part.svg || fail "a window: $(grep peak part.svg)"
 
 plot 'the size of SVG' --width 500 --height 240 -o small.svg hostile.hatf
 grep -q 'width="500" height="240"' small.svg || fail 'the size of SVG'
