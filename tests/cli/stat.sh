@@ -86,7 +86,8 @@ check_stat()
 		echo "$contradicted"
 		[ "$name" = 'a part of the time' ] ||
 			echo 'doubtful: frees of unknown blocks: 1'
-	} | check_text "$name" out
+	} >want
+	check_text "$name" out <want
 }
 
 check_stat 'by site' <<'EOF'
