@@ -2,13 +2,12 @@
 /* portable_site.c - see portable_site.h */
 #include "tools/compare/portable_site.h"
 
-#include "tools/ui/escape.h"
+#include "tools/ui/cut.h"
 
-#include <stdio.h>
 #include <string.h>
 
-/* Longer names of functions and modules are truncated to this many bytes. */
-#define NAME_NBYTES 1024
+/* Maximum number of bytes of a name, with the NUL. */
+#define NAME_NBYTES 2048
 
 static const char *
 last_part(const char *path)
@@ -18,51 +17,53 @@ last_part(const char *path)
 	return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
 }
 
-/*
- * Return the length of a function's name without the compiler's " [clone
- * .cold]".
- */
-static int
-function_nbytes(const char *function)
+/* Append a function's name without the compiler's " [clone .cold]". */
+static void
+add_function(struct cut *c, const char *function)
 {
 	const char *const clone = strstr(function, " [clone ");
-	const size_t nbytes =
-		clone != NULL ? (size_t)(clone - function) : strlen(function);
 
-	return nbytes < NAME_NBYTES ? (int)nbytes : NAME_NBYTES;
+	cut_escaped(c, function,
+		    clone != NULL ? (size_t)(clone - function)
+				  : strlen(function));
 }
 
-/* Return the length of a library's name without its version, "libfoo.so". */
-static int
-module_nbytes(const char *name)
+/* Append a library's name without its version, "libfoo.so". */
+static void
+add_module(struct cut *c, const char *name)
 {
 	const char *const version = strstr(name, ".so.");
-	const size_t nbytes = version != NULL
-				      ? (size_t)(version - name) + strlen(".so")
-				      : strlen(name);
 
-	return nbytes < NAME_NBYTES ? (int)nbytes : NAME_NBYTES;
+	cut_escaped(c, name,
+		    version != NULL ? (size_t)(version - name) + strlen(".so")
+				    : strlen(name));
+}
+
+static void
+add_text(struct cut *c, const char *text)
+{
+	cut_escaped(c, text, strlen(text));
 }
 
 char *
 portable_site_name(const struct hatf_frame *frame, char *buf, size_t nbytes)
 {
-	char name[2 * NAME_NBYTES + 8];
+	struct cut c;
 
-	if (frame->function != NULL && frame->file != NULL)
-		snprintf(name, sizeof(name), "%.*s (%.1000s)",
-			 function_nbytes(frame->function), frame->function,
-			 last_part(frame->file));
-	else if (frame->function != NULL)
-		snprintf(name, sizeof(name), "%.*s",
-			 function_nbytes(frame->function), frame->function);
-	else if (frame->file != NULL)
-		snprintf(name, sizeof(name), "%.1000s", last_part(frame->file));
-	else if (frame->object != NULL)
-		snprintf(name, sizeof(name), "%.*s",
-			 module_nbytes(last_part(frame->object)),
-			 last_part(frame->object));
-	else
-		snprintf(name, sizeof(name), "[unknown]");
-	return escape_text(name, buf, nbytes);
+	cut_begin(&c, buf, nbytes < NAME_NBYTES ? nbytes : NAME_NBYTES);
+	if (frame->function != NULL) {
+		add_function(&c, frame->function);
+		if (frame->file != NULL) {
+			add_text(&c, " (");
+			add_text(&c, last_part(frame->file));
+			add_text(&c, ")");
+		}
+	} else if (frame->file != NULL) {
+		add_text(&c, last_part(frame->file));
+	} else if (frame->object != NULL) {
+		add_module(&c, last_part(frame->object));
+	} else {
+		add_text(&c, "[unknown]");
+	}
+	return cut_end(&c);
 }

@@ -21,8 +21,8 @@
 #include <stddef.h>
 
 /*
- * Write the name of a frame, escaped, to 'buf'; longer names are truncated.
- * Return 'buf'.
+ * Write the name of a frame, escaped, to 'buf'.  A long name loses its middle
+ * (cut.h).  Return 'buf'.
  */
 char *portable_site_name(const struct hatf_frame *frame, char *buf,
 			 size_t nbytes);

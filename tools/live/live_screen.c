@@ -2,6 +2,7 @@
 /* live_screen.c - see live_screen.h */
 #include "tools/live/live_screen.h"
 
+#include "tools/ui/cut.h"
 #include "tools/ui/figure.h"
 #include "tools/ui/message.h"
 #include "tools/ui/output_file.h"
@@ -236,12 +237,8 @@ cut(const struct window *w, const char *text)
 {
 	size_t n = strlen(text);
 
-	if (w->columns != 0 && n > w->columns) {
-		n = w->columns;
-		/* Do not cut inside a UTF-8 character. */
-		while (n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80)
-			n--;
-	}
+	if (w->columns != 0 && n > w->columns)
+		n = cut_before(text, w->columns);
 	return (int)n;
 }
 

@@ -3,6 +3,7 @@
 #include "tools/report/page_tree.h"
 
 #include "tools/report/page_json.h"
+#include "tools/ui/cut.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,30 +40,20 @@ add(struct page_tree *t, struct page_rows *r, uint32_t value)
 /* ------------------------------------------------------------------ strings */
 
 /*
- * Maximum length of a text in bytes, without the "..." that replaces the end of
- * a longer text.  Some names of C++ templates are longer.
+ * Maximum length of a text in bytes, with the NUL; a longer text loses its
+ * middle.  Some names of C++ templates are longer.
  */
-#define TEXT_MAX 500
+#define TEXT_NBYTES 504
 
-/* Copy a text.  If it is too long, replace its end by "...". */
 static char *
 copy_text(const char *text)
 {
-	const size_t nbytes = strlen(text);
-	size_t end = TEXT_MAX;
-	char *copy;
+	char buf[TEXT_NBYTES];
+	struct cut c;
 
-	if (nbytes <= TEXT_MAX)
-		return strdup(text);
-	/* Do not cut inside a UTF-8 character. */
-	while (end > 0 && ((uint8_t)text[end] & 0xc0) == 0x80)
-		end--;
-	copy = malloc(end + sizeof("..."));
-	if (copy == NULL)
-		return NULL;
-	memcpy(copy, text, end);
-	memcpy(copy + end, "...", sizeof("..."));
-	return copy;
+	cut_begin(&c, buf, sizeof(buf));
+	cut_bytes(&c, text, strlen(text));
+	return strdup(cut_end(&c));
 }
 
 /* Return the slot of a text, or the free slot where it belongs. */

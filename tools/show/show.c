@@ -2,6 +2,8 @@
 /* show.c - see show.h */
 #include "tools/show/show.h"
 
+#include "tools/ui/cut.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,19 +60,12 @@ columns(void)
 	return size.ws_col;
 }
 
-/* Does the byte belong to a UTF-8 character, without being its first byte? */
-static bool
-is_inner_byte(char c)
-{
-	return ((unsigned char)c & 0xc0) == 0x80;
-}
-
 bool
 show_cut(const char *name, size_t fits, size_t *head_ret, size_t *tail_ret)
 {
 	const size_t nbytes = strlen(name);
-	size_t head = (fits - 3) / 2;
-	size_t tail = nbytes - (fits - 3 - head);
+	const size_t head = (fits - 3) / 2;
+	const size_t tail = nbytes - (fits - 3 - head);
 
 	if (nbytes <= fits)
 		return false;
@@ -78,12 +73,8 @@ show_cut(const char *name, size_t fits, size_t *head_ret, size_t *tail_ret)
 	 * Keep the end of the name, which contains file and line.  Cut before a
 	 * character, not inside it.
 	 */
-	while (head > 0 && is_inner_byte(name[head]))
-		head--;
-	while (is_inner_byte(name[tail]))
-		tail++;
-	*head_ret = head;
-	*tail_ret = tail;
+	*head_ret = cut_before(name, head);
+	*tail_ret = cut_after(name, tail);
 	return true;
 }
 

@@ -5,7 +5,7 @@
 #include "hatf/frames/function_name.h"
 #include "hatf/frames/hidden_frames.h"
 #include "tools/sites/id_rows.h"
-#include "tools/ui/escape.h"
+#include "tools/ui/cut.h"
 #include "tools/ui/message.h"
 
 #include <fnmatch.h>
@@ -400,84 +400,58 @@ stack_view_site_frame(const struct stack_view *v, uint32_t site)
 
 /* --------------------------------------------------------------------- text */
 
-/*
- * Escape 'text' and append it to 'buf'.  Return how many bytes of 'buf' are now
- * used.  If the text does not fit, cut it, append "..." and return
- * STACK_VIEW_TEXT_NBYTES.  With this value as 'used', append nothing.
- */
-static size_t
-append(char *buf, size_t used, const char *text)
+static void
+add(struct cut *c, const char *text)
 {
-	const size_t cap = STACK_VIEW_TEXT_NBYTES - 4;
-	const uint8_t *next = (const uint8_t *)text;
-	size_t left = strlen(text);
-	char out[ESCAPE_MAX_NBYTES];
-
-	while (left != 0 && used <= cap) {
-		size_t nbytes;
-		const size_t taken =
-			escape_next(next, left, false, out, &nbytes);
-
-		if (nbytes > cap - used) {
-			memcpy(buf + used, "...", 4);
-			return STACK_VIEW_TEXT_NBYTES;
-		}
-		memcpy(buf + used, out, nbytes);
-		used += nbytes;
-		next += taken;
-		left -= taken;
-	}
-	if (used < STACK_VIEW_TEXT_NBYTES)
-		buf[used] = '\0';
-	return used;
+	cut_escaped(c, text, strlen(text));
 }
 
-static size_t
-append_u64(char *buf, size_t used, const char *before, uint64_t n, bool is_hex)
+static void
+add_u64(struct cut *c, const char *before, uint64_t n, bool is_hex)
 {
 	char text[32];
 
 	snprintf(text, sizeof(text), is_hex ? "%s0x%" PRIx64 : "%s%" PRIu64,
 		 before, n);
-	return append(buf, used, text);
+	add(c, text);
 }
 
 /* Append "file:line", or "file" if the line is unknown. */
-static size_t
-append_place(char *buf, size_t used, const struct hatf_frame *frame)
+static void
+add_place(struct cut *c, const struct hatf_frame *frame)
 {
-	used = append(buf, used, frame->file);
-	return frame->line != 0 ? append_u64(buf, used, ":", frame->line, false)
-				: used;
+	add(c, frame->file);
+	if (frame->line != 0)
+		add_u64(c, ":", frame->line, false);
 }
 
 char *
 stack_view_frame_text(const struct hatf_frame *frame, char *buf)
 {
-	size_t used = 0;
+	struct cut c;
 
-	buf[0] = '\0';
+	cut_begin(&c, buf, STACK_VIEW_TEXT_NBYTES);
 	if (frame->function != NULL) {
-		used = append(buf, used, frame->function);
+		add(&c, frame->function);
 		if (frame->file != NULL) {
-			used = append(buf, used, " (");
-			used = append_place(buf, used, frame);
-			append(buf, used, ")");
+			add(&c, " (");
+			add_place(&c, frame);
+			add(&c, ")");
 		}
 	} else if (frame->file != NULL) {
-		append_place(buf, used, frame);
+		add_place(&c, frame);
 	} else if (frame->object != NULL && frame->offset != 0) {
-		used = append(buf, used, frame->object);
-		append_u64(buf, used, "+", frame->offset, true);
+		add(&c, frame->object);
+		add_u64(&c, "+", frame->offset, true);
 	} else if (frame->address != 0) {
-		used = append_u64(buf, used, "", frame->address, true);
+		add_u64(&c, "", frame->address, true);
 		if (frame->object != NULL) {
-			used = append(buf, used, " (");
-			used = append(buf, used, frame->object);
-			append(buf, used, ")");
+			add(&c, " (");
+			add(&c, frame->object);
+			add(&c, ")");
 		}
 	} else {
-		append(buf, used, "[unknown]");
+		add(&c, "[unknown]");
 	}
-	return buf;
+	return cut_end(&c);
 }

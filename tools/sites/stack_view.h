@@ -22,8 +22,8 @@
 #include <stdint.h>
 
 /*
- * Maximum number of bytes of a frame's text, with the NUL; longer texts end in
- * "...".
+ * Maximum number of bytes of a frame's text, with the NUL.  A longer text loses
+ * its middle (cut.h); different texts stay different.
  */
 #define STACK_VIEW_TEXT_NBYTES 2048
 

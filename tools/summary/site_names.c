@@ -2,9 +2,10 @@
 /* site_names.c - see site_names.h */
 #include "tools/summary/site_names.h"
 
-#include "tools/ui/escape.h"
+#include "tools/ui/cut.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct site_names {
 	const struct hatf_stacks *stacks;
@@ -86,6 +87,7 @@ site_names_get(struct site_names *names, uint64_t stack, enum site_part part)
 	const uint32_t site = stack_view_site(names->view, stack);
 	const char *text;
 	struct hatf_frame f;
+	struct cut c;
 
 	/*
 	 * Every stack of a census is defined, so a stack without a site means
@@ -100,6 +102,9 @@ site_names_get(struct site_names *names, uint64_t stack, enum site_part part)
 		text = f.function;
 	else
 		text = part == SITE_FILE ? f.file : f.object;
-	return escape_text(text != NULL ? text : "[unknown]", names->buf,
-			   sizeof(names->buf));
+	if (text == NULL)
+		text = "[unknown]";
+	cut_begin(&c, names->buf, sizeof(names->buf));
+	cut_escaped(&c, text, strlen(text));
+	return cut_end(&c);
 }
