@@ -61,7 +61,7 @@ check_utf8()
 		fail "$1: invalid UTF-8"
 }
 
-for by in site function; do
+for by in site function stack; do
 	run "$HATF" stat --by "$by" --top 0 long.json
 	check_status "stat --by $by: $(cat err)" 0
 	check_utf8 "stat --by $by"

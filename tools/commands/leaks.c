@@ -283,7 +283,7 @@ print_text(struct out *o, const struct leaks *l)
 static void
 append_frame(void *ctx, const char *frame)
 {
-	json_array_append_new(ctx, json_string(frame));
+	json_array_append_new(ctx, json_text(frame));
 }
 
 static json_t *

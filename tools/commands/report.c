@@ -384,7 +384,7 @@ json_row(const struct report *r, const struct groups *groups, uint32_t idx,
 		groups == &r->sites ? &r->ages[idx] : NULL;
 	json_t *const object = show_json_account(c, &row->sum);
 
-	json_object_set_new(object, "name", json_string(row->name));
+	json_object_set_new(object, "name", json_text(row->name));
 	if (groups == &r->sites)
 		json_object_set_new(object, "caller", json_caller(r, idx, key));
 	if (ages == NULL || ages->count == 0)

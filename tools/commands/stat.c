@@ -240,7 +240,7 @@ json_group(const struct gathering *g, const struct groups *groups,
 {
 	json_t *const object = show_json_account(g->census, &row->sum);
 
-	json_object_set_new(object, "name", json_string(row->name));
+	json_object_set_new(object, "name", json_text(row->name));
 	if (groups->by == BY_SIZE)
 		json_object_set_new(
 			object, "to",

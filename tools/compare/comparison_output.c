@@ -301,7 +301,7 @@ json_row(const struct comparison_row *row)
 {
 	json_t *const object = json_contrasts(row);
 
-	json_object_set_new(object, "name", json_string(row->name));
+	json_object_set_new(object, "name", json_text(row->name));
 	json_object_set_new(object, "new", json_boolean(row->is_new));
 	json_object_set_new(object, "gone", json_boolean(row->is_gone));
 	return object;
@@ -321,12 +321,10 @@ static void
 add_found(void *ctx, const struct condition_term *term,
 	  const struct comparison_row *row, enum measure measure)
 {
-	json_array_append_new(
-		ctx, json_pack("{s:o, s:o, s:s}", "condition",
-			       json_text(term->text), "name",
-			       row->name != NULL ? json_string(row->name)
-						 : json_null(),
-			       "measure", measure_words[measure]));
+	json_array_append_new(ctx, json_pack("{s:o, s:o, s:s}", "condition",
+					     json_text(term->text), "name",
+					     json_text(row->name), "measure",
+					     measure_words[measure]));
 }
 
 bool

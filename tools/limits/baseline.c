@@ -387,7 +387,7 @@ static bool
 write_named(FILE *f, const struct comparison *c,
 	    const struct comparison_row *row)
 {
-	json_t *const name = json_string(row->name);
+	json_t *const name = json_text(row->name);
 	char *const text = json_dumps(name, JSON_ENCODE_ANY);
 	bool ok = text != NULL;
 

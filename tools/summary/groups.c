@@ -117,7 +117,8 @@ group_stack(struct groups *g, struct site_names *names, uint32_t row)
 	const enum site_part part = g->by == BY_STACK
 					    ? SITE_PLACE
 					    : (enum site_part)(g->by - BY_SITE);
-	char numbered[NAME_NBYTES];
+	/* Room for the number and a whole name. */
+	char numbered[STACK_VIEW_TEXT_NBYTES + 32];
 	const char *name;
 
 	if (row == STACK_NONE)
