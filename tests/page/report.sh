@@ -96,6 +96,47 @@ check_page paths.html paths.hatf.gz
 grep -q '(other paths)' paths.html || fail 'no path is shortened'
 [ "$(stat -c %s paths.html)" -lt 5000000 ] || fail 'the page is too large'
 
+# Long names take room, too: sites beyond the room share "(small sites)".
+cat >names.py <<'END'
+import json
+import sys
+
+count, nbytes, root = map(int, sys.argv[1:])
+
+
+def comment(kind, **pairs):
+    lines = ''.join(f'{key}={value}\n' for key, value in pairs.items())
+    print(json.dumps({'tag': 'comment', 'text': f'HATF {kind}\n{lines}'}))
+
+
+def varint(n):
+    return f'{n:02x}' if n < 128 else f'{n & 127 | 128:02x}{varint(n >> 7)}'
+
+
+comment('1.0', producer='test', clock='us', unit='us')
+comment('frame', frame=1, function='main')
+comment('stack', stack=1, parent=0, frame=1)
+for i in range(2, count + 2):
+    comment('frame', frame=i, function=f'<{i}'.ljust(nbytes, 'x'), file=f'/{i}')
+    comment('stack', stack=i, parent=root, frame=i)
+    print(json.dumps({
+        'tag': 'alloc', 'size': 2 * count - i, 'address': hex(4096 * i),
+        'thread': 0, 'heap': 0, 'time': i, 'attributes': '45' + varint(i)}))
+END
+python3 names.py 20000 300 1 >main.json
+python3 names.py 20000 400 0 >short.json
+for traces in 'main.json' 'short.json' 'main.json short.json main.json'; do
+	# shellcheck disable=SC2086 # several words
+	set -- $traces
+	run "$HATF" report --html names.html "$@"
+	check_page names.html "$@"
+	size=$(stat -c %s names.html)
+	[ "$size" -lt 5000000 ] || fail "$traces: a page of $size bytes"
+	for name in 2xxx '(small sites)'; do
+		grep -qF "$name" names.html || fail "$traces: no $name"
+	done
+done
+
 # Traces of all kinds, damaged ones too: the page is whole.
 for trace in "$CLI"/../data/golden/*.hatf* "$CLI"/../data/corrupt/*.hatf*; do
 	"$HATF" report --html any.html "$trace" >/dev/null 2>err

@@ -572,9 +572,9 @@ take_option(unsigned idx, const char *value, void *ctx)
 
 /* Write one page about all files.  Return the exit status. */
 static int
-write_page(char **paths, const struct ask *ask)
+write_page(char **paths, unsigned count, const struct ask *ask)
 {
-	struct page_file *const page_file = page_file_begin(ask->html);
+	struct page_file *const page_file = page_file_begin(ask->html, count);
 	int exit_status = EXIT_FINE;
 
 	if (page_file == NULL)
@@ -610,7 +610,7 @@ command_report(int argc, char **argv)
 		if (output_file_refused(ask.html, argv[i]))
 			return EXIT_USAGE;
 	if (ask.html != NULL)
-		return write_page(argv + first, &ask);
+		return write_page(argv + first, (unsigned)(argc - first), &ask);
 	ask.gathering.waste = ask.json;
 	for (int i = first; i < argc && !out_failed(out_stdout()); i++)
 		if (report_file(argv[i], &ask, i == first) != EXIT_FINE)

@@ -222,7 +222,7 @@ print_groups(struct out *o, const struct gathering *g, const struct groups *all,
 static void
 append_frame(void *ctx, const char *frame)
 {
-	json_array_append_new(ctx, json_string(frame));
+	json_array_append_new(ctx, json_text(frame));
 }
 
 static json_t *

@@ -417,7 +417,7 @@ write_trace(struct data *d, struct out *o)
 
 bool
 page_data_write(struct out *o, const struct gathering *g,
-		struct page_sights *sights)
+		struct page_sights *sights, uint64_t room)
 {
 	const struct census *const c = g->census;
 	const uint64_t end = c->has_times ? c->last.time : c->last.event;
@@ -431,7 +431,7 @@ page_data_write(struct out *o, const struct gathering *g,
 
 	page_tree_begin(&d.tree, c->stacks, g->names);
 	ok = !sights->no_memory && page_threads_make(&d.threads, c) &&
-	     page_sites_make(&d.sites, c, g->names, &d.threads, &d.tree);
+	     page_sites_make(&d.sites, c, g->names, &d.threads, &d.tree, room);
 	if (ok)
 		write_trace(&d, o);
 	ok = ok && !d.tree.no_memory;

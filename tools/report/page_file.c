@@ -17,6 +17,12 @@
 #include <unistd.h>
 
 /*
+ * Room for the sites of all traces, and their names.  The page itself and the
+ * other figures take the rest of 5 MB.
+ */
+#define ROOM_NBYTES 3500000
+
+/*
  * page_file_add() writes the page to memory, and page_file_end() copies it to
  * the file.  But if the output is standard output, page_file_add() writes the
  * page directly.  If the copy fails, as on a full disk, an existing file stays
@@ -25,6 +31,7 @@
 struct page_file {
 	const char *path;
 	unsigned trace_count;
+	uint64_t room;	 /* bytes for the sites of each trace */
 	int fd;		 /* descriptor of the file; -1: standard output */
 	bool is_new;	 /* the file did not exist before */
 	bool has_failed; /* a trace was written only in part */
@@ -67,7 +74,7 @@ close_file(struct page_file *f, bool is_written)
 }
 
 struct page_file *
-page_file_begin(const char *path)
+page_file_begin(const char *path, unsigned trace_max)
 {
 	struct page_file *const f = calloc(1, sizeof(*f));
 
@@ -76,6 +83,7 @@ page_file_begin(const char *path)
 		return NULL;
 	}
 	f->path = path;
+	f->room = ROOM_NBYTES / trace_max;
 	f->fd = -1;
 	f->out.fd = STDOUT_FILENO;
 	if (strcmp(path, "-") != 0 && !open_file(f)) {
@@ -125,7 +133,7 @@ page_file_add(struct page_file *f, const char *trace,
 	g = gather_open(trace, &with_sights);
 	if (g != NULL) {
 		begin_trace(f);
-		if (!page_data_write(&f->out, g, sights)) {
+		if (!page_data_write(&f->out, g, sights, f->room)) {
 			message_print("%s: %s", message_path(trace),
 				      hatf_status_text(HATF_NO_MEMORY));
 			f->has_failed = true;

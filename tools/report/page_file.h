@@ -16,10 +16,11 @@
 struct page_file;
 
 /*
- * Open 'path', and create it with mode 0600 if it does not exist.  "-" is
- * standard output.  On failure print a message and return NULL.
+ * Open 'path' for at most 'trace_max' traces, and create it with mode 0600 if
+ * it does not exist.  "-" is standard output.  On failure print a message and
+ * return NULL.
  */
-struct page_file *page_file_begin(const char *path);
+struct page_file *page_file_begin(const char *path, unsigned trace_max);
 
 /*
  * Read a trace and add it.  Return the exit status.  If the trace cannot be

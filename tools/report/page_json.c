@@ -30,6 +30,22 @@ page_put_text(struct out *o, const char *text)
 	free(valid);
 }
 
+uint64_t
+page_text_nbytes(const char *text)
+{
+	uint64_t nbytes = 3;
+
+	/* An invalid byte takes 5 bytes. */
+	for (const char *p = text; *p != '\0'; p++) {
+		const unsigned char c = (unsigned char)*p;
+
+		nbytes += c < ' ' || c == '<' || c >= 0x7f ? 6 : 1;
+		if (c == '"' || c == '\\')
+			nbytes++;
+	}
+	return nbytes;
+}
+
 void
 page_put_key(struct out *o, bool first, const char *key)
 {

@@ -17,6 +17,12 @@
 /* Write a string with its quotes; invalid UTF-8 becomes \xHH. */
 void page_put_text(struct out *o, const char *text);
 
+/*
+ * Return the maximum number of bytes that page_put_text() writes for a text,
+ * with a comma.
+ */
+uint64_t page_text_nbytes(const char *text);
+
 /* Write a key, after a comma unless it is the 'first' key. */
 void page_put_key(struct out *o, bool first, const char *key);
 

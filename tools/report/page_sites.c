@@ -26,6 +26,13 @@
 #define SMALL_MAX 600
 
 /*
+ * Bytes that the figures of a site take on the page, and a change of its live
+ * bytes.
+ */
+#define SITE_NBYTES   150
+#define CHANGE_NBYTES 16
+
+/*
  * The stacks of a shared site have a caller in common.  This caller is one of
  * the SMALL_DEPTH outermost frames.
  */
@@ -125,14 +132,24 @@ rank_stacks(const struct page_sites *s, uint32_t *count_ret)
 
 /* ------------------------------------------------------------------- paths */
 
-/* Return the frame that names the site of a stack. */
-static uint32_t
-frame_at(struct page_tree *tree, struct site_names *names, uint64_t id)
+/* Return the id of the frame that names the site of a stack. */
+static uint64_t
+frame_id_at(const struct page_tree *tree, struct site_names *names, uint64_t id)
 {
 	struct hatf_stack top = { 0 };
 
 	hatf_stacks_get(tree->stacks, site_names_top(names, id), &top);
-	return page_tree_frame(tree, top.frame);
+	return top.frame;
+}
+
+/* Do the sites and the tree take less than 'part' hundredths of the room? */
+static bool
+has_room(const struct page_sites *s, const struct page_tree *tree,
+	 uint64_t changes, unsigned part)
+{
+	return tree->nbytes + s->count * (uint64_t)SITE_NBYTES +
+		       changes * CHANGE_NBYTES <
+	       s->room / 100 * part;
 }
 
 static void
@@ -156,7 +173,7 @@ add_stack(struct page_sites *s, struct site_names *names,
 		add_named(s, tree, "(inherited from the parent process)");
 	else
 		add_site(s, page_tree_node(tree, id),
-			 frame_at(tree, names, id));
+			 page_tree_frame(tree, frame_id_at(tree, names, id)));
 }
 
 /*
@@ -190,6 +207,7 @@ struct small {
 	struct page_rows sites; /* the site of each key, by its row in 'keys' */
 	uint32_t name;		/* the frame "(other paths)" */
 	uint32_t rest;		/* the site "(small sites)", or PAGE_NONE */
+	uint64_t changes;	/* changes of the live bytes of all sites */
 };
 
 /*
@@ -198,20 +216,26 @@ struct small {
  */
 static uint32_t
 share_site(struct page_sites *s, struct page_tree *tree, struct small *small,
-	   uint32_t caller, uint32_t at)
+	   uint32_t caller, uint64_t frame_id)
 {
-	const uint64_t key = (uint64_t)caller << 32 | at;
-	const uint32_t row = id_rows_find(&small->keys, key);
+	uint32_t at = page_tree_find_frame(tree, frame_id);
+	uint64_t key = (uint64_t)caller << 32 | at;
+	const uint32_t row = at == PAGE_NONE ? ID_ROWS_NONE
+					     : id_rows_find(&small->keys, key);
 
 	if (row != ID_ROWS_NONE)
 		return small->sites.rows[row];
-	if (small->sites.count >= SMALL_MAX) {
+	/* A frame that no site uses must not take room on the page. */
+	if (small->sites.count >= SMALL_MAX ||
+	    !has_room(s, tree, small->changes, 90)) {
 		if (small->rest == PAGE_NONE) {
 			small->rest = s->count;
 			add_named(s, tree, "(small sites)");
 		}
 		return small->rest;
 	}
+	at = page_tree_frame(tree, frame_id);
+	key = (uint64_t)caller << 32 | at;
 	if (id_rows_add(&small->keys, key) == ID_ROWS_NONE ||
 	    !page_rows_add(&small->sites, s->count))
 		s->no_memory = true;
@@ -230,9 +254,10 @@ share_site(struct page_sites *s, struct page_tree *tree, struct small *small,
 static void
 add_small(struct page_sites *s, struct site_names *names,
 	  struct page_tree *tree, const struct rank *ranks, uint32_t first,
-	  uint32_t count)
+	  uint32_t count, uint32_t changes)
 {
 	struct small small = {
+		.changes = changes,
 		.name = page_tree_name(tree, "(other paths)"),
 		.rest = PAGE_NONE,
 	};
@@ -246,7 +271,8 @@ add_small(struct page_sites *s, struct site_names *names,
 		else
 			s->site_of[row] =
 				share_site(s, tree, &small, caller_of(tree, id),
-					   frame_at(tree, names, id));
+					   frame_id_at(tree, names, id));
+		small.changes += ranks[i].change_count;
 	}
 	id_rows_free(&small.keys);
 	free(small.sites.rows);
@@ -291,12 +317,13 @@ choose_stacks(struct page_sites *s, struct site_names *names,
 	}
 	for (i = 0; i < count && i < SITES_MAX && !s->no_memory; i++) {
 		changes += ranks[i].change_count;
-		if (changes > CHANGES_OUT || tree->parent.count > NODES_MAX)
+		if (changes > CHANGES_OUT || tree->parent.count > NODES_MAX ||
+		    !has_room(s, tree, changes, 70))
 			break;
 		add_stack(s, names, tree, ranks[i].row);
 	}
 	if (i < count)
-		add_small(s, names, tree, ranks, i, count);
+		add_small(s, names, tree, ranks, i, count, changes);
 	for (i = 0; i < count && !s->no_memory; i++) {
 		const uint32_t row = ranks[i].row;
 
@@ -455,9 +482,10 @@ choose_lanes(struct page_sites *s, const struct page_threads *threads,
 bool
 page_sites_make(struct page_sites *s, const struct census *c,
 		struct site_names *names, const struct page_threads *threads,
-		struct page_tree *tree)
+		struct page_tree *tree, uint64_t room)
 {
 	*s = (struct page_sites){ .census = c,
+				  .room = room,
 				  .of_stacks = groups_has_stacks(c),
 				  .point_shift = c->history.point_shift };
 	if (!s->of_stacks) {

@@ -31,6 +31,7 @@ struct page_site {
 /* Begins as all zeros. */
 struct page_sites {
 	const struct census *census;
+	uint64_t room; /* bytes that the sites and their tree may take */
 	/*
 	 * true: each site is a set of call stacks; false: each site is a thread
 	 * and a size class
@@ -49,13 +50,13 @@ struct page_sites {
 };
 
 /*
- * Find the sites, and put their paths into 'tree'.  Return false if there is no
- * memory.
+ * Find the sites, and put their paths into 'tree'.  The sites and the tree take
+ * about 'room' bytes on the page.  Return false if there is no memory.
  */
 bool page_sites_make(struct page_sites *s, const struct census *c,
 		     struct site_names *names,
-		     const struct page_threads *threads,
-		     struct page_tree *tree);
+		     const struct page_threads *threads, struct page_tree *tree,
+		     uint64_t room);
 void page_sites_free(struct page_sites *s);
 
 /* Return the number of the point of the page that has point 'i' in it. */

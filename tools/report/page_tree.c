@@ -14,6 +14,10 @@
  */
 #define DEPTH_MAX 4096
 
+/* Bytes that the numbers of a frame, and of a node, take on the page. */
+#define FRAME_NBYTES 32
+#define NODE_NBYTES  14
+
 bool
 page_rows_add(struct page_rows *r, uint32_t value)
 {
@@ -108,6 +112,7 @@ page_tree_text(struct page_tree *t, const char *text)
 		return t->slots[slot] - 1;
 	}
 	t->texts[t->text_count++] = copy;
+	t->nbytes += page_text_nbytes(copy);
 	t->slots[slot] = t->text_count;
 	return t->text_count - 1;
 }
@@ -122,6 +127,7 @@ add_frame(struct page_tree *t, const char *function, const char *module,
 	add(t, &t->module, page_tree_text(t, module));
 	add(t, &t->file, page_tree_text(t, file));
 	add(t, &t->line, line < PAGE_NONE ? (uint32_t)line : 0);
+	t->nbytes += FRAME_NBYTES;
 	return t->no_memory ? 0 : t->line.count - 1;
 }
 
@@ -129,6 +135,14 @@ uint32_t
 page_tree_name(struct page_tree *t, const char *name)
 {
 	return add_frame(t, name, NULL, NULL, 0);
+}
+
+uint32_t
+page_tree_find_frame(const struct page_tree *t, uint64_t frame_id)
+{
+	const uint32_t row = id_rows_find(&t->frame_ids, frame_id);
+
+	return row == ID_ROWS_NONE ? PAGE_NONE : t->frame_of_id.rows[row];
 }
 
 uint32_t
@@ -160,6 +174,7 @@ page_tree_leaf(struct page_tree *t, uint32_t parent, uint32_t frame)
 {
 	add(t, &t->parent, parent);
 	add(t, &t->frame, frame);
+	t->nbytes += NODE_NBYTES;
 	return t->no_memory ? 0 : t->frame.count - 1;
 }
 

@@ -40,6 +40,8 @@ struct page_tree {
 	struct id_rows stack_ids;
 	/* node of each stack, by the row of the stack's id in stack_ids */
 	struct page_rows node_of_id;
+	/* bytes that the strings, frames and nodes take on the page, at most */
+	uint64_t nbytes;
 	bool no_memory;
 };
 
@@ -57,6 +59,9 @@ uint32_t page_tree_text(struct page_tree *t, const char *text);
  */
 uint32_t page_tree_frame(struct page_tree *t, uint64_t frame_id);
 uint32_t page_tree_name(struct page_tree *t, const char *name);
+
+/* Return the row of a frame of the trace, or PAGE_NONE if it has none. */
+uint32_t page_tree_find_frame(const struct page_tree *t, uint64_t frame_id);
 
 /*
  * Return the node of a call stack, which must be defined.  If the stack has no
