@@ -6,6 +6,7 @@
 #include "hatf/frames/hidden_frames.h"
 #include "tools/sites/id_rows.h"
 #include "tools/ui/cut.h"
+#include "tools/ui/escape.h"
 #include "tools/ui/message.h"
 
 #include <fnmatch.h>
