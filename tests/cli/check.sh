@@ -259,13 +259,15 @@ for leaked in 1 2; do
 		-o wrapped/$leaked wrapped.c || fail 'gcc failed'
 	record wrapped.$leaked.hatf wrapped/$leaked
 done
-# sites PATTERN COMMAND...: the lines of the output that match
+# sites PATTERN COMMAND...: what of the output matches, without the callers that
+# 'hatf report' names beside a site
 sites()
 {
 	local pattern=$1
 	shift
 	run "$HATF" "$@"
-	grep -o "$pattern" out | sort -u | xargs
+	sed 's/ <\(\.\.\)\{0,1\} .*//' out |
+		grep -o "$pattern" | sort -u | xargs
 }
 all='parse\|print\|xmalloc\|xcalloc'
 for command in report leaks stat 'plot --by site --format svg -o -'; do

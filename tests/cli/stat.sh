@@ -208,7 +208,7 @@ run "$HATF" stat --from 6 --to 1us hand.hatf
 check_one_line 'crossed' 'hatf stat: hand.hatf: no call is in the range'
 compare 'by hand' hand.hatf '--from 2 --to 7' '--from 100us --to 300us'
 
-# Without stacks.  Large sizes have the units of the other figures.
+# Without stacks.
 {
 	header unit=us clock=auto
 	layout
@@ -220,10 +220,10 @@ trailer bare.hatf 3 4
 run "$HATF" stat --by function --sort peak bare.hatf
 check 'without stacks: head' "$(head -n 1 out | sed 's/.*  //')" 'thread, size'
 check 'a large size' "$(sed -n '3s/.*  //p' out)" \
-	'thread 0, 16.0 MiB to 32.0 MiB'
+	'thread 0, 16777217 to 33554432 bytes'
 run "$HATF" stat --by size bare.hatf
 check 'large sizes' "$(sed -n '3,4s/.*  //p' out | xargs)" \
-	'16.0 MiB to 32.0 MiB 1.0 KiB to 2.0 KiB'
+	'16777217 to 33554432 bytes 1025 to 2048 bytes'
 check 'exact sizes' "$("$HATF" stat --json --by size bare.hatf |
 	jq -c '[.rows[].to]')" '[33554432,2048]'
 # Lifetimes that are shorter than the ticks of the clock.

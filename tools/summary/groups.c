@@ -3,7 +3,6 @@
 #include "tools/summary/groups.h"
 
 #include "tools/ui/escape.h"
-#include "tools/ui/figure.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -99,13 +98,9 @@ name_size(unsigned size_class, char *buf, size_t nbytes)
 
 	if (size_class <= 2)
 		snprintf(buf, nbytes, "%" PRIu64 " bytes", end);
-	else if (end <= 1024)
+	else
 		snprintf(buf, nbytes, "%" PRIu64 " to %" PRIu64 " bytes",
 			 census_class_end(size_class - 1) + 1, end);
-	else
-		snprintf(buf, nbytes, "%.24s to %.24s",
-			 figure_nbytes(census_class_end(size_class - 1)).text,
-			 figure_nbytes(end).text);
 }
 
 /* ------------------------------------------------------------------- groups */
