@@ -58,10 +58,9 @@ static const struct opt_page page = {
 	"Call sites need a trace with call stacks, which 'hatf record' takes.\n"
 	"FILE is in any format of 'hatf convert'; '-' is standard input.\n",
 	"Exit status: 0 if every trace is complete, 1 if a trace is\n"
-	"incomplete or cannot be read, or if --fail-over cannot judge its "
-	"live\n"
-	"bytes because they are doubtful, 2 for wrong usage, 3 if one of the\n"
-	"traces has more than --fail-over allows.\n",
+	"incomplete or cannot be read, or if --fail-over cannot judge its\n"
+	"live bytes because they are doubtful, 2 for wrong usage, 3 if one\n"
+	"of the traces has more than --fail-over allows.\n",
 	false,
 	options
 };
@@ -280,12 +279,6 @@ print_text(struct out *o, const struct leaks *l)
 
 /* -------------------------------------------------------------------- JSON */
 
-static void
-append_frame(void *ctx, const char *frame)
-{
-	json_array_append_new(ctx, json_text(frame));
-}
-
 static json_t *
 json_stacks(const struct leaks *l, uint32_t site)
 {
@@ -296,10 +289,9 @@ json_stacks(const struct leaks *l, uint32_t site)
 
 	for (uint32_t i = 0; rows != NULL && i < n; i++) {
 		const struct amount live = c->by_stack.rows[rows[i]].live;
-		json_t *const frames = json_array();
+		json_t *const frames =
+			show_json_frames(l->g->names, c->stack_ids[rows[i]]);
 
-		site_names_walk(l->g->names, c->stack_ids[rows[i]],
-				append_frame, frames);
 		json_array_append_new(list,
 				      json_pack("{s:o, s:o, s:o}", "blocks",
 						json_u64(live.count), "bytes",
@@ -334,9 +326,9 @@ json_site(const struct leaks *l, uint32_t site)
 	const struct group *const row = &l->sites.rows[site];
 	const struct ages *const ages = &l->ages[site];
 	json_t *const object = json_pack(
-		"{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name",
-		row->name, "blocks", json_u64(row->sum.live.count), "bytes",
-		json_u64(row->sum.live.nbytes), "oldest",
+		"{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name",
+		json_text(row->name), "blocks", json_u64(row->sum.live.count),
+		"bytes", json_u64(row->sum.live.nbytes), "oldest",
 		show_json_age(c, &ages->oldest), "newest",
 		show_json_age(c, &ages->newest), "median",
 		show_json_age(c, &ages->median), "older_blocks",

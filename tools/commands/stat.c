@@ -219,21 +219,6 @@ print_groups(struct out *o, const struct gathering *g, const struct groups *all,
 	       show_outlived(o, all, ask->top);
 }
 
-static void
-append_frame(void *ctx, const char *frame)
-{
-	json_array_append_new(ctx, json_text(frame));
-}
-
-static json_t *
-json_frames(const struct gathering *g, uint64_t stack)
-{
-	json_t *const frames = json_array();
-
-	site_names_walk(g->names, stack, append_frame, frames);
-	return frames;
-}
-
 static json_t *
 json_group(const struct gathering *g, const struct groups *groups,
 	   const struct group *row)
@@ -250,7 +235,7 @@ json_group(const struct gathering *g, const struct groups *groups,
 		json_object_set_new(object, "id", json_u64(row->number));
 	if (groups->by == BY_STACK)
 		json_object_set_new(object, "frames",
-				    json_frames(g, row->number));
+				    show_json_frames(g->names, row->number));
 	if (groups->by == BY_THREAD)
 		json_object_set_new(
 			object, "outlived",

@@ -463,3 +463,18 @@ show_advice(const struct gathering *g)
 			 "writes a copy with them"
 		       : "no function names: 'hatf symbolize FILE' adds them";
 }
+
+static void
+append_frame(void *ctx, const char *frame)
+{
+	json_array_append_new(ctx, json_text(frame));
+}
+
+json_t *
+show_json_frames(struct site_names *names, uint64_t stack)
+{
+	json_t *const frames = json_array();
+
+	site_names_walk(names, stack, append_frame, frames);
+	return frames;
+}

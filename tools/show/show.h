@@ -98,6 +98,9 @@ json_t *show_json_ns(const struct census *c, uint64_t units);
 void show_health(struct out *o, const struct gathering *g);
 json_t *show_json_health(const struct gathering *g);
 
+/* Return an array of the names that site_names_walk() finds for a stack. */
+json_t *show_json_frames(struct site_names *names, uint64_t stack);
+
 /*
  * Print only the reasons for doubt in the figures of the events that were read,
  * each on a line that begins with 'prefix'.  A trace without such reasons gets
