@@ -100,15 +100,18 @@ size=0 address=1 time=2 thread=3 heap=4 attributes=5
 # shellcheck disable=SC2034
 none=0 default=1 base_offset=2 delta=3 stride=4
 
-# u NBYTES VALUE: write a big-endian number.
+# u NBYTES VALUE: write a big-endian number.  Start no process, because tests
+# write thousands of numbers.
 u()
 {
-	local hex
-	hex=$(printf '%0*x' "$((2 * $1))" "$2")
-	# printf gives a negative number 16 digits.
-	hex=${hex: -$((2 * $1))}
-	# shellcheck disable=SC2001,SC2059
-	printf "$(sed 's/../\\x&/g' <<<"$hex")"
+	local i byte bytes=
+
+	for ((i = 8 * ($1 - 1); i >= 0; i -= 8)); do
+		printf -v byte '\\x%02x' "$(($2 >> i & 255))"
+		bytes+=$byte
+	done
+	# shellcheck disable=SC2059
+	printf "$bytes"
 }
 
 # width FIELD CODE
@@ -134,12 +137,24 @@ interpret()
 	done
 }
 
+# u_length NBYTES TEXT: write how many bytes TEXT has, in NBYTES bytes.  TEXT may
+# contain \n and \xHH.
+u_length()
+{
+	local rest=${2//\\x[[:xdigit:]][[:xdigit:]]/.}
+
+	rest=${rest//\\n/.}
+	case $rest in
+	*[\\%]*) fail "not a text of a trace: '$2'" ;;
+	esac
+	u "$1" "${#rest}"
+}
+
 # comment TEXT: TEXT may contain \n and \xHH.
 comment()
 {
 	u 1 10
-	# shellcheck disable=SC2059
-	u 2 "$(printf "$1" | wc -c)"
+	u_length 2 "$1"
 	# shellcheck disable=SC2059
 	printf "$1"
 }
@@ -163,8 +178,7 @@ layout()
 # attribute_bytes [ATTRIBUTES]
 attribute_bytes()
 {
-	# shellcheck disable=SC2059
-	u 1 "$(printf "${1-}" | wc -c)"
+	u_length 1 "${1-}"
 	# shellcheck disable=SC2059
 	printf "${1-}"
 }
