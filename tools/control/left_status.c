@@ -31,10 +31,18 @@ left_status_open(int place_fd, const char *name, uid_t owner)
 	if (fd < 0)
 		return -1;
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == owner &&
-	    st.st_nlink == 1 && st.st_size > (off_t)STATUS_OFFSET)
+	    st.st_nlink == 1)
 		return fd;
 	close(fd);
 	return -1;
+}
+
+bool
+left_status_is_written(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && st.st_size > (off_t)STATUS_OFFSET;
 }
 
 bool

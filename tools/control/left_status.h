@@ -17,10 +17,15 @@
 
 /*
  * Open the status file 'name' in the directory 'place_fd'.  Return -1 if the
- * file cannot be opened, or is not a regular file of 'owner' that has one name
- * and a status.
+ * file cannot be opened, or is not a regular file of 'owner' that has one name.
  */
 int left_status_open(int place_fd, const char *name, uid_t owner);
+
+/*
+ * Has the process written a status into the file?  If not, the process has just
+ * created the file, or was killed before it wrote the status.
+ */
+bool left_status_is_written(int fd);
 
 /*
  * Return true if no process, in any PID namespace, maps the file.  A process

@@ -27,9 +27,10 @@
 #define NAMES_MAX 65536
 
 /*
- * Upper bound of the time that a recorder needs to create a socket or a file of
- * bells.  During this time, the name of the socket or file ends with
- * SOCKET_PATH_MAKING_SUFFIX or BELLS_MAKING_SUFFIX.
+ * Upper bound of the time that a recorder needs to create a socket, a file of
+ * bells or a status file.  During this time, the name of the socket or file of
+ * bells ends with SOCKET_PATH_MAKING_SUFFIX or BELLS_MAKING_SUFFIX, and the
+ * status file has no status.
  */
 #define MAKING_SECONDS 2
 
@@ -67,7 +68,8 @@ is_gone(long number)
 
 /*
  * Remove the status file 'name' if its process has ended, even if that process
- * was in another PID namespace.
+ * was in another PID namespace.  A recorder locks the file before it writes the
+ * status.  So a file without status may be one that its recorder will lock.
  */
 static void
 sweep_status(const struct place *place, int place_fd, const char *name)
@@ -76,7 +78,8 @@ sweep_status(const struct place *place, int place_fd, const char *name)
 			       ? left_status_open(place_fd, name, place->owner)
 			       : -1;
 
-	if (fd >= 0 && left_status_is_abandoned(fd))
+	if (fd >= 0 && left_status_is_abandoned(fd) &&
+	    (left_status_is_written(fd) || is_old(place_fd, name)))
 		unlinkat(place_fd, name, 0);
 	if (fd >= 0)
 		close(fd);

@@ -120,7 +120,8 @@ open_status(const struct place *place, pid_t pid)
 		 process_info_number(pid));
 	fd = left_status_open(place_fd, name, place->owner);
 	close(place_fd);
-	if (fd < 0 || left_status_is_mapped(fd, pid))
+	if (fd < 0 ||
+	    (left_status_is_written(fd) && left_status_is_mapped(fd, pid)))
 		return fd;
 	close(fd);
 	return -1;
