@@ -42,6 +42,13 @@ export CK_DEFAULT_TIMEOUT=${CK_DEFAULT_TIMEOUT:-240}
 export PYTHONDONTWRITEBYTECODE=1
 work=$(mktemp -d "${TMPDIR:-/tmp}/hatf-tests.XXXXXX") || exit 2
 chmod 711 "$work" # a test may run programs as another user
+# A launcher of python3, such as pyenv's, takes longer than most of what the
+# tests do in Python.  Let the tests find python3 itself.
+if python=$(python3 -c 'import sys; print(sys.executable)' 2>/dev/null); then
+	mkdir -m 755 "$work/bin"
+	ln -s "$python" "$work/bin/python3"
+	PATH=$work/bin:$PATH
+fi
 declare -A running=() # test's index -> process that runs it
 
 clean_up()

@@ -137,20 +137,22 @@ interpret()
 	done
 }
 
-# u_length NBYTES TEXT: write how many bytes TEXT has, in NBYTES bytes.  TEXT may
-# contain \n and \xHH.
+# u_length NBYTES TEXT: write the length of TEXT, in NBYTES bytes.  TEXT may
+# contain \\, \n, \t, \xHH and \OOO.
 u_length()
 {
-	local rest=${2//\\x[[:xdigit:]][[:xdigit:]]/.}
+	local rest=${2//\\\\/.}
 
-	rest=${rest//\\n/.}
+	rest=${rest//\\x[[:xdigit:]][[:xdigit:]]/.}
+	rest=${rest//\\[0-7][0-7][0-7]/.}
+	rest=${rest//\\[nt]/.}
 	case $rest in
 	*[\\%]*) fail "not a text of a trace: '$2'" ;;
 	esac
 	u "$1" "${#rest}"
 }
 
-# comment TEXT: TEXT may contain \n and \xHH.
+# comment TEXT: TEXT may contain what u_length() says.
 comment()
 {
 	u 1 10
