@@ -260,8 +260,8 @@ struct hatf_event_columns {
 	uint64_t *old_address, *old_size, *object;
 	uint64_t *stack; /* id of each event's call stack; 0: none */
 	/*
-	 * where the call stores the definitions of stacks (hatf_stacks_note());
-	 * NULL: ignore the definitions
+	 * where hatf_events_read_columns() stores the definitions of stacks, by
+	 * hatf_stacks_note(); NULL: it ignores the definitions
 	 */
 	struct hatf_stacks *stacks;
 	uint64_t reserved[2]; /* always 0 */

@@ -48,9 +48,10 @@ struct walk_frame {
 	 */
 	uintptr_t bp;
 	/*
-	 * The address where 'bp' was saved.  WALK_BP_KEPT: 'bp' was not saved,
-	 * and is that of the next inner frame.  WALK_BY_ROW: no packed rule
-	 * (unwind_rule.h) has led to the frame.
+	 * The address where 'bp' was saved.  WALK_BP_KEPT: 'bp' was not saved;
+	 * it equals the 'bp' of the next inner frame.  WALK_BY_ROW: the address
+	 * is unknown, because the walk found the frame by a whole row or by the
+	 * frame pointer, and not by a packed rule (unwind_rule.h).
 	 */
 	uintptr_t bp_slot;
 	/* The 'bp' of the next inner frame determines this frame's place. */

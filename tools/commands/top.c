@@ -527,9 +527,10 @@ go_on(struct watch *w)
 }
 
 /*
- * Wait for the next page.  Print the last one again if the user presses a key
- * or changes the size of the window.  Return false if the user quits, or, with
- * w->has_failed, after a message.
+ * Wait until it is time for the next page.  Print the last page again if the
+ * user presses 's' or 't', or changes the size of the window.  Return false if
+ * the user presses 'q'.  If a page cannot be printed, print a message, set
+ * w->has_failed and return false.
  */
 static bool
 wait_for_page(struct watch *w, struct ask *ask)

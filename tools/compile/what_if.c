@@ -179,13 +179,12 @@ is_chosen(struct block_filter *filter, const struct hatf_event *e)
 }
 
 static void
-report_unused(const struct block_filter *filter, const char *change,
+report_unused(const struct block_filter *filter, const char *what,
 	      uint64_t calls, const char *path)
 {
 	if (filter != NULL && calls == 0)
-		message_print("%s: no block was allocated at a site that "
-			      "%s",
-			      message_path(path), change);
+		message_print("%s: %s was allocated at such a site",
+			      message_path(path), what);
 }
 
 void
@@ -198,10 +197,10 @@ what_if_report(const struct what_if *w, const char *path)
 			      message_path(path));
 		return;
 	}
-	report_unused(w->drop, "drop:site names", w->counts.dropped_calls,
-		      path);
+	report_unused(w->drop, "drop:site has no effect: no block",
+		      w->counts.dropped_calls, path);
 	report_unused(w->pool,
-		      "pool:site names, or only blocks of more than 16 KiB",
+		      "pool:site has no effect: no block of at most 16 KiB",
 		      w->counts.pooled_calls, path);
 }
 
