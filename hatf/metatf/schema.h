@@ -57,9 +57,10 @@ struct schema_field {
 	/* index of the earlier field, or SCHEMA_NO_FIELD */
 	uint32_t value_from;
 	/*
-	 * Index, within the section, of the previous value, to which the
-	 * interpretations delta and stride add.  All fields whose
-	 * interpretation comes from the same property share one previous value.
+	 * Where the section keeps the field's previous value, as an index.  The
+	 * interpretations delta and stride compute a value by adding to the
+	 * previous one.  All fields whose interpretation comes from the same
+	 * property share one previous value, and so one index.
 	 */
 	uint32_t history;
 	struct dtd_place place;

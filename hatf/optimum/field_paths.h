@@ -109,8 +109,10 @@ void field_paths_find_costs(struct field_paths *p, unsigned field,
 size_t field_paths_change_max(size_t value_count);
 
 /*
- * Return, for each state at use 'i', the total cost of starting an episode in
- * this state.  This total does not include the cost of the use itself.
+ * Return the cost of each state (costs.h) after an episode under
+ * 'interpretation' has started at use 'i': the cost of the cheapest path before
+ * use 'i', and of the metadata records that start the episode.  The cost of use
+ * 'i' is not included.
  */
 struct costs field_paths_begin(const struct field_paths *p, size_t i,
 			       unsigned interpretation);

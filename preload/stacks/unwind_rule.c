@@ -22,8 +22,9 @@ fits(int64_t offset, int64_t limit)
 }
 
 /*
- * Pack a row that needs only the stack pointer and the frame pointer.  For any
- * other row, return a rule of the kind UNWIND_ROW.
+ * Pack a row.  Return a rule of the kind UNWIND_END if the row says that there
+ * is no caller, and of the kind UNWIND_ROW if the row needs more than the stack
+ * pointer, the frame pointer and offsets that fit into a rule.
  */
 static uint64_t
 pack_row(const struct cfi_row *row)

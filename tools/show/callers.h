@@ -2,10 +2,11 @@
 /*
  * callers.h - the main caller of a site
  *
- * A program that allocates through a function of its own has few sites.  What
- * tells such blocks apart is where their stacks divide: the innermost callers
- * that differ.  Of these callers, the one with the largest value is the main
- * caller.
+ * A program that calls malloc() only through a function of its own, such as
+ * xmalloc(), has few sites.  The blocks of such a site differ in their callers:
+ * follow their stacks outward from the site to the first frame that is not the
+ * same in all of them.  Of the callers there, the one with the largest value is
+ * the main caller.
  */
 #ifndef CALLERS_H
 #define CALLERS_H
