@@ -390,7 +390,7 @@ static const struct variable {
 	{ "HATFTRACE_KEEP", set_keep, "all",
 	  "2 to 4096 segments, a size of 128K or more (such as 1G), or all" },
 	{ "HATFTRACE_RINGS", set_rings, "beside",
-	  "beside, none or a directory with a / in its name" },
+	  "beside, none, or the path of a directory, with a / in it" },
 	{ "HATFTRACE_FOLLOW", set_follow, "all",
 	  "none, fork, exec or all; optionally, :GLOB,... after it" },
 	{ "HATFTRACE_START", set_start, "on", "on or off" },

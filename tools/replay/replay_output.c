@@ -48,6 +48,14 @@ print_count(struct out *o, uint64_t n, const char *what)
 	out_printf(o, "%s %s%s", figure_count(n).text, what, n == 1 ? "" : "s");
 }
 
+/* Print "38.1 MiB in 2 000 blocks". */
+static void
+print_blocks(struct out *o, uint64_t nbytes, uint64_t count)
+{
+	out_printf(o, "%s in ", figure_nbytes(nbytes).text);
+	print_count(o, count, "block");
+}
+
 /* Print what was omitted, if anything. */
 static void
 print_left_out(struct out *o, uint64_t n, const char *what)
@@ -77,14 +85,14 @@ replay_print_heading(struct out *o, const struct replay_view *view)
 	out_str(o, " between threads\n");
 	out_printf(o, "  peak %s and ", figure_nbytes(c->peak_nbytes).text);
 	print_count(o, c->peak_count, "block");
-	out_printf(o, ", at the end %s in %s\n",
-		   figure_nbytes(c->end_nbytes).text,
-		   figure_count(c->end_count).text);
-	if (c->built_count != 0)
-		out_printf(o,
-			   "  live before the first measured call: %s in %s\n",
-			   figure_nbytes(c->built_nbytes).text,
-			   figure_count(c->built_count).text);
+	out_str(o, ", at the end ");
+	print_blocks(o, c->end_nbytes, c->end_count);
+	out_str(o, "\n");
+	if (c->built_count != 0) {
+		out_str(o, "  live before the first measured call: ");
+		print_blocks(o, c->built_nbytes, c->built_count);
+		out_str(o, "\n");
+	}
 	print_left_out(o, c->failed, "failed call");
 	print_left_out(o, c->unknown, "unknown block");
 	print_left_out(o, c->pooled, "pool call");
