@@ -264,6 +264,8 @@ $B/tests/capture/programs/%: tests/capture/programs/%.cc $B/.flags
 
 tests: all $(UNIT) $(FUZZ) $(PROGRAMS) ## build the programs that the tests run
 unit-programs: $(UNIT) $(FUZZ)
+unit-list: # what 'unit' runs
+	@echo $(UNIT) $(FUZZ)
 unit: unit-programs ## build and run the unit tests, replay the fuzz corpora
 	$Qscripts/run-tests.sh -b $B $(UNIT) $(FUZZ)
 
@@ -342,7 +344,7 @@ help: ## print this list
 -include $(shell find $B -name '*.d' 2>/dev/null)
 
 FORCE:
-.PHONY: all tests unit unit-programs check demo check-san bench bench-programs \
-	bench-capture fuzz fuzz-afl fuzz-programs lint format install \
+.PHONY: all tests unit unit-programs unit-list check demo check-san bench \
+	bench-programs bench-capture fuzz fuzz-afl fuzz-programs lint format install \
 	uninstall clean help FORCE
 .PRECIOUS: $B/obj/%.o

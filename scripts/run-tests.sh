@@ -9,14 +9,16 @@
 # build/plain), a fuzz target of BUILD/tests/fuzz, which replays its corpus, or
 # a script tests/{cli,capture,faults,page}/*.sh or scripts/check-*.sh.  Without
 # arguments all of them run.  A test gets BUILD (absolute) and TMP (a fresh
-# folder that is removed afterwards) and runs in the top directory.  Exit
-# status 0 is passed, 77 skipped, anything else failed.  A line tells a test's
-# result, its time and its purpose.  The output of a failed test follows its
-# line, and the last line of a skipped test.
+# folder that is removed afterwards) and runs in the top directory.  A program
+# of another build than BUILD gets that build.  Exit status 0 is passed, 77
+# skipped, anything else failed.  A line tells a test's result, its time and its
+# purpose.  The output of a failed test follows its line, and the last line of a
+# skipped test.
 #
 # JOBS tests run at a time.  The default is two per processor, since most tests
-# wait longer than they compute.  A script with a comment "# runs alone: REASON"
-# runs after the others, when no other test does.
+# wait longer than they compute.  A test with a comment "runs early: REASON"
+# runs before the others.  A test with "runs alone: REASON" runs after them,
+# when no other test does.
 #
 # TEST_TIMEOUT limits each test, in seconds.  The default is 600, twice what
 # the longest test takes on two slow processors.
@@ -114,6 +116,8 @@ run()
 	local test=${tests[$1]} output=$work/$1.output child status
 	local start=${EPOCHREALTIME/./} tenths
 
+	[[ $test != */tests/@(unit|fuzz)/* ]] ||
+		BUILD=$(realpath "${test%/tests/*}")
 	export TMP=$work/$1.tmp
 	mkdir -m 755 "$TMP"
 	TMPDIR=$TMP timeout -k 10 "$limit" "$test" >"$output" 2>&1 </dev/null &
@@ -137,7 +141,7 @@ report()
 
 	read -r status tenths <"$work/$1.status"
 	name=${test#"$BUILD"/}
-	name=${name#build/*/}
+	name=${name#build/plain/}
 	case $status in
 	0) word=ok passed=$((passed + 1)) ;;
 	77) word=SKIP skipped=$((skipped + 1)) ;;
@@ -188,16 +192,23 @@ run_all()
 	done
 }
 
-together=() alone=()
+# when_to_run TEST: print "early" or "alone" if the test says so.
+when_to_run()
+{
+	sed -nE 's/^( \*|#) runs (early|alone): .*/\2/p' "$(source_of "$1")" \
+		2>/dev/null
+}
+
+early=() together=() alone=()
 for index in "${!tests[@]}"; do
-	if grep -qs '^# runs alone: ' "$(source_of "${tests[$index]}")"; then
-		alone+=("$index")
-	else
-		together+=("$index")
-	fi
+	case $(when_to_run "${tests[$index]}") in
+	early) early+=("$index") ;;
+	alone) alone+=("$index") ;;
+	*) together+=("$index") ;;
+	esac
 done
 begin=$SECONDS
-run_all "$jobs" ${together[@]+"${together[@]}"}
+run_all "$jobs" ${early[@]+"${early[@]}"} ${together[@]+"${together[@]}"}
 run_all 1 ${alone[@]+"${alone[@]}"}
 if [ "${#tests[@]}" -gt 20 ]; then
 	echo 'the slowest:'

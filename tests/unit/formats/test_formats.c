@@ -7,6 +7,8 @@
  * identifies the format.  Header, trailer and completeness survive.  Dropped
  * fields are dropped.  A trace truncated at any byte yields a prefix of its
  * records and never counts as complete.
+ *
+ * runs early: it takes half a minute under a sanitizer
  */
 #include "hatf/hatf.h"
 #include "tests/unit/support/anyrecord.h"

@@ -6,6 +6,8 @@
  * A compressed file truncated at any byte yields every byte that inflate() can
  * determine, and then reports the truncation.  Any other fault is reported, and
  * again at every later call.
+ *
+ * runs early: it takes half a minute under a sanitizer
  */
 #include "hatf/io/input.h"
 #include "tests/unit/support/hand.h"

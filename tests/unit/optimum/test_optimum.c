@@ -6,6 +6,8 @@
  * through all possible metadata.  On longer ones each technique is compared
  * with those that allow less, and with a writer that sees one record at a time.
  * Everything that is placed must decode.
+ *
+ * runs early: it takes half a minute under a sanitizer
  */
 #include "hatf/optimum/optimum.h"
 

@@ -15,6 +15,8 @@
  * bytes of the trace to another, and hatf_recover() makes a trace of the two.
  * That trace must have every published event once, the events of each thread in
  * order, and all of them in an order that is possible.
+ *
+ * runs early: it takes half a minute under a sanitizer
  */
 #include "tests/unit/support/checks.h"
 #include <fcntl.h>

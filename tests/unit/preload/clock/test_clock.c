@@ -11,6 +11,8 @@
  * that lacks a step.
  *
  * The simulated clock counts its readings: a larger number is a later reading.
+ *
+ * runs early: it takes half a minute under a sanitizer
  */
 #include "tests/unit/support/checks.h"
 #include <stdint.h>
