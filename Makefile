@@ -345,6 +345,6 @@ help: ## print this list
 
 FORCE:
 .PHONY: all tests unit unit-programs unit-list check demo check-san bench \
-	bench-programs bench-capture fuzz fuzz-afl fuzz-programs lint format install \
-	uninstall clean help FORCE
+	bench-programs bench-capture fuzz fuzz-afl fuzz-programs lint format \
+	install uninstall clean help FORCE
 .PRECIOUS: $B/obj/%.o

@@ -20,7 +20,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#define RECORD_COUNT 120000
+#define RECORD_COUNT 100000
 #define STREAM_MAX   (16 * 1024 * 1024)
 
 /* The placements between these behave alike. */
