@@ -249,6 +249,19 @@ short()
 		check "$name: $arg" "$(cat out)" "$file: $text"
 	done
 }
+# A block that the writer had only begun is replaced.
+cp -r plain begun
+printf '%0120d' 0 >>begun/t.hatf.gz
+for how in 'to replace' replaced; do
+	option=()
+	[ "$how" = replaced ] || option=(--dry-run)
+	"$HATF" recover "${option[@]}" begun >out 2>&1 ||
+		fail "$how: $(cat out)"
+	grep -q ", 120 bytes of a half-written block $how, complete$" out ||
+		fail "$how: $(cat out)"
+done
+clean begun/t.hatf.gz
+
 for dir in aside plain; do
 	cp -r $dir "whole-$dir"
 	"$HATF" recover "whole-$dir" >out 2>&1 || fail "$dir: $(cat out)"

@@ -129,6 +129,7 @@ report(const struct recover *c, const char *rings,
        const struct hatf_recovery *found)
 {
 	struct out *const o = out_stdout();
+	const bool is_dry_run = (c->flags & HATF_RECOVER_DRY_RUN) != 0;
 
 	if (found->trace[0] == '\0') {
 		out_text(o, rings);
@@ -142,9 +143,7 @@ report(const struct recover *c, const char *rings,
 		return;
 	}
 	out_printf(o, ": %" PRIu64 " events %s, %" PRIu64 " in all",
-		   found->recovered,
-		   (c->flags & HATF_RECOVER_DRY_RUN) != 0 ? "to recover"
-							  : "recovered",
+		   found->recovered, is_dry_run ? "to recover" : "recovered",
 		   found->event_count);
 	if (found->gap_nbytes != 0)
 		out_printf(o,
@@ -152,10 +151,9 @@ report(const struct recover *c, const char *rings,
 			   " bytes (power loss?)",
 			   found->gap_nbytes);
 	else if (found->cut_nbytes != 0)
-		out_printf(o,
-			   ", %" PRIu64
-			   " bytes of a half-written block replaced",
-			   found->cut_nbytes);
+		out_printf(o, ", %" PRIu64 " bytes of a half-written block %s",
+			   found->cut_nbytes,
+			   is_dry_run ? "to replace" : "replaced");
 	if (found->lost_count != 0)
 		out_printf(o, ", %" PRIu64 " lost", found->lost_count);
 	out_str(o, found->complete ? ", complete\n" : ", not complete\n");
