@@ -58,9 +58,10 @@ struct bases {
 	struct bases_slot slots[BASES_SLOT_COUNT];
 	uint64_t turn;
 	/*
-	 * 'best' has, for each last width, the least cost of all ranges, and
-	 * 'best_index' the range that has this cost.  'never' and 'never_index'
-	 * are the same for the state of width 0 if no width was ever nonzero.
+	 * For each last nonzero width, 'best' has the least cost of all ranges,
+	 * and 'best_index' the index of a range that has this cost.  'never'
+	 * and 'never_index' are the least cost and the range for the one state
+	 * that has no such width, because no width was ever nonzero.
 	 */
 	cost4 best, best_index;
 	int32_t never, never_index;

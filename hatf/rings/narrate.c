@@ -71,7 +71,7 @@ narrate_restart(struct narrator *n)
 	narrate_forget_stacks(n);
 }
 
-/* Once 'far_timeline' has this length in ns, it never becomes shorter. */
+/* Once 'far_timeline' is this long, in ns, it stays at least this long. */
 #define FAR_NS 100000000ull
 
 void

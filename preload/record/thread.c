@@ -409,7 +409,10 @@ probe(struct thread *t, int own_pid)
 	return PROBE_ALIVE;
 }
 
-/* Put 't' back into its slot, so that another thread can probe it. */
+/*
+ * Put 't' back into its slot, so that another thread can probe it, unless the
+ * slot has been filled meanwhile.
+ */
 static void
 put_ended(_Atomic(struct thread *) *slot, struct thread *t)
 {

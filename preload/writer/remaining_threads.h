@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * remaining_threads.h - count the threads of the process that exist
+ * remaining_threads.h - does the program still have threads, or several?
  *
- * These functions read /proc/self/stat, which also counts the writer thread.
+ * The answers come from /proc/self/stat.  Its number of threads includes the
+ * writer thread, but the functions below do not count the writer as a thread of
+ * the program.
  */
 #ifndef REMAINING_THREADS_H
 #define REMAINING_THREADS_H

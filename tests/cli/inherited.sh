@@ -71,7 +71,7 @@ trailer good.hatf 6 7
 run "$HATF" verify good.hatf
 check_status good 0
 check_text good out <<'END'
-good.hatf: ok, 6 events, 2 on blocks inherited from the parent process
+good.hatf: ok, 6 events, 2 frees and reallocs of blocks inherited from the parent process
 END
 check "good: heritage" "$(key good.hatf heritage)" exact
 check "good: at the start" "$(figure good.hatf start_live_objects)" 2

@@ -100,7 +100,7 @@ trailer child.hatf 2 3
 run "$HATF" verify child.hatf
 check_status inherited 0
 check inherited "$(cat out)" 'child.hatf: ok, 2 events,' \
-	'2 on blocks inherited from the parent process' \
+	'2 frees and reallocs of blocks inherited from the parent process' \
 	"(which blocks were inherited is unknown:" \
 	"the trace of an ancestor, or an earlier segment, was not found)"
 free 0x1000 0 0 2 >>twice.hatf

@@ -12,8 +12,8 @@ stack_check_begin(struct stack_check *d, const struct hatf_reader *reader)
 	d->stacks = NULL;
 	hatf_reader_get_stats(reader, &stats);
 	/*
-	 * Check nothing in a HATF trace of another program, because its
-	 * comments have no defined meaning.
+	 * If another producer wrote this HATF trace, check nothing, because the
+	 * comments in the trace have no defined meaning.
 	 */
 	if (!stats.ours && !stats.foreign)
 		return true;

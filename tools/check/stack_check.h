@@ -13,7 +13,7 @@
 #include "hatf/hatf.h"
 
 struct stack_check {
-	/* NULL: HATF of another program, whose comments are not checked */
+	/* NULL: HATF of another producer, whose comments are not checked */
 	struct hatf_stacks *stacks;
 	char text[96]; /* buffer for the text of a fault */
 };

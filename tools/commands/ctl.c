@@ -619,11 +619,12 @@ command_ctl(int argc, char **argv)
 	if (ask.out != NULL && (ask.all || strcmp(ask.order, "snapshot") != 0))
 		return opt_complain(
 			&page,
-			"--output needs the order snapshot and a single PID");
+			"--output needs the order 'snapshot' and a single PID");
 	if (ask.live && strcmp(ask.order, "status") != 0)
-		return opt_complain(&page, "--live needs the order status");
+		return opt_complain(&page, "--live needs the order 'status'");
 	if (ask.rotate && strcmp(ask.order, "snapshot") != 0)
-		return opt_complain(&page, "--rotate needs the order snapshot");
+		return opt_complain(&page,
+				    "--rotate needs the order 'snapshot'");
 	if (ask.yes && !ask.all)
 		return opt_complain(&page, "--yes needs --all");
 	if (ask.all)

@@ -301,10 +301,11 @@ print_summary(const struct finding *f, bool ok)
 			   f->violation_count != 0 ? " (a possible cause)"
 						   : "");
 	if (seen.inherited_count != 0)
-		out_printf(o, ", %" PRIu64 " on blocks inherited from %s",
+		out_printf(o, ", %" PRIu64 " frees and reallocs of blocks %s",
 			   seen.inherited_count,
-			   is_from_parent(f->scan.reader) ? "the parent process"
-							  : "before the trace");
+			   is_from_parent(f->scan.reader)
+				   ? "inherited from the parent process"
+				   : "allocated before the trace began");
 	if (seen.carried_count != 0)
 		out_printf(o, ", %" PRIu64 " objects live at its start",
 			   seen.carried_count);

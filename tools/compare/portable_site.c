@@ -28,7 +28,7 @@ add_function(struct cut *c, const char *function)
 				  : strlen(function));
 }
 
-/* Append a library's name without its version, "libfoo.so". */
+/* Append a library's name without its version: "libfoo.so" of "libfoo.so.1". */
 static void
 add_module(struct cut *c, const char *name)
 {

@@ -72,8 +72,9 @@ void slots_init(struct slots *s);
 void slots_fini(struct slots *s);
 
 /*
- * Let a stream use slots.  'stream' is the number of an earlier stream, or the
- * next number.  Return false if there is no memory.
+ * Let a stream use slots.  'stream' is the number of streams so far, or the
+ * number of one that has been added already; then do nothing.  Return false if
+ * there is no memory.
  */
 bool slots_add_stream(struct slots *s, uint32_t stream);
 

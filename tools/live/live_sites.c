@@ -306,7 +306,10 @@ join(struct live_site *site, const struct live_stack *stack)
 	}
 }
 
-/* Let growth begin for each stack for which it has not begun yet. */
+/*
+ * Growth is measured from a baseline.  For each stack that has none, take the
+ * number of this update and what is live now as its baseline.
+ */
 static void
 begin_growth(struct live_sites *s, const struct census *c)
 {

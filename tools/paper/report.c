@@ -446,7 +446,7 @@ print_table9(const struct report *r, const struct page *page,
 					     NULL };
 	struct table g = {
 		.key = "9",
-		.title = "whole traces by field (not in the paper)",
+		.title = "size of whole traces by field (not in the paper)",
 		.unit = bytes_unit,
 		.note = "With thread, heap, time, attributes and comments.  "
 			"The metadata of a field counts with\nthe field.  "

@@ -122,7 +122,7 @@ find_number(const struct hatf_event *e, const char *key, uint64_t otherwise)
 	return strtoull(digits, NULL, 10);
 }
 
-/* Note the steps of the clock from a comment of kind 'clock'. */
+/* Note the longest step of a coarse clock, from a comment of kind 'clock'. */
 static void
 note_clock(struct page_sights *s, const struct hatf_event *e)
 {

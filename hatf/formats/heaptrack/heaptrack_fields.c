@@ -48,7 +48,7 @@ heaptrack_take_string(struct heaptrack_fields *f, bool has_length, bool rest,
 	string_ret->next = f->next;
 	string_ret->end = f->next + nbytes;
 	f->next = string_ret->end;
-	/* Refuse a NUL, since it would end the name. */
+	/* Refuse a NUL: the string may become a name, which a NUL would end. */
 	if (nbytes != 0 && memchr(string_ret->next, '\0', nbytes) != NULL)
 		return false;
 	return f->next == f->end || *f->next++ == ' ';
