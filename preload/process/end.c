@@ -175,9 +175,11 @@ end_control(bool now)
  * thread would run the handler.  The other thread would find no handler, and
  * would end the process before the trace is complete.  The handler therefore
  * first registers itself again.  Each thread that calls exit() then runs the
- * handler, and waits until the trace has ended.  (Many registrations at the
- * start would also help, but libc has room for only 32.  For more, libc
- * allocates, which would change the program's heap.)
+ * handler, and waits until the trace has ended.  Between the moment when libc
+ * takes a handler and the moment when the handler has registered itself again,
+ * another thread needs a handler, too, so there are two from the start.  (Many
+ * registrations at the start would also help, but libc has room for only 32.
+ * For more, libc allocates, which would change the program's heap.)
  */
 static void
 at_exit(void *unused)
@@ -206,6 +208,8 @@ at_quick_exit_last(void *unused)
 void
 end_register(void)
 {
-	__cxa_atexit(at_exit, NULL, NULL);
-	__cxa_at_quick_exit(at_quick_exit_last, NULL);
+	for (int i = 0; i < 2; i++) {
+		__cxa_atexit(at_exit, NULL, NULL);
+		__cxa_at_quick_exit(at_quick_exit_last, NULL);
+	}
 }

@@ -68,6 +68,77 @@ ends err 24 exit 0
 # call exit(), one may be in the program's handler, which makes 10 events, while
 # the other has come to the recorder's.
 ends exit-twice 25 exit 10 5
+
+# libc calls a handler, and the handler comes late to registering itself again:
+# meanwhile the other thread calls exit().
+cat >late.c <<'END'
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static volatile int ends;
+static pthread_barrier_t barrier;
+
+/* The recorder calls these two functions in place of libc's. */
+int
+__cxa_atexit(void (*f)(void *), void *argument, void *dso)
+{
+	int (*const real)(void (*)(void *), void *, void *) =
+		dlsym(RTLD_NEXT, "__cxa_atexit");
+
+	if (ends)
+		usleep(100000);
+	return real(f, argument, dso);
+}
+
+int
+__cxa_at_quick_exit(void (*f)(void *), void *dso)
+{
+	int (*const real)(void (*)(void *), void *) =
+		dlsym(RTLD_NEXT, "__cxa_at_quick_exit");
+
+	if (ends)
+		usleep(100000);
+	return real(f, dso);
+}
+
+static void *
+end(void *how)
+{
+	pthread_barrier_wait(&barrier);
+	ends = 1;
+	if (strcmp(how, "exit") == 0)
+		exit(25);
+	quick_exit(25);
+}
+
+int
+main(int argc, char **argv)
+{
+	pthread_t t;
+
+	(void)argc;
+	for (int i = 0; i < 1000; i++)
+		free(malloc((size_t)i));
+	pthread_barrier_init(&barrier, NULL, 2);
+	pthread_create(&t, NULL, end, argv[1]);
+	end(argv[1]);
+}
+END
+cc -O0 -fno-builtin -D_GNU_SOURCE -rdynamic -o late late.c -pthread -ldl ||
+	fail 'late.c'
+for way in exit quick_exit; do
+	rm -rf traces
+	mkdir traces
+	trace "$TMP/traces/t.gz" ./late $way
+	check "late $way: status" $? 25
+	clean traces/t.gz
+	check "late $way: end" "$(trailer traces/t.gz end)" $way
+	check_ge "late $way: events" "$(info traces/t.gz events)" 2000
+done
+
 for how in "exit 21 exit" "_exit 22 _exit" "quick_exit 23 quick_exit" \
 	"abort 134 abort" "exec 0 exec"; do
 	# shellcheck disable=SC2086 # three words
