@@ -41,18 +41,11 @@ struct name {
 
 struct pass {
 	bool in_time;
-	size_t skip; /* number of objects that an earlier pass examined */
-	size_t seen;
+	const struct known_objects *known;
+	size_t visited; /* number of objects visited so far */
 	size_t name_count;
 	struct name names[NAMES_MAX];
 };
-
-/*
- * The number of objects that earlier passes have seen, and the loader's count
- * of unloads at that time.
- */
-static size_t done_count;
-static uint64_t done_subs;
 
 /*
  * Does the function 'target' with this name itself allocate or free?  An
@@ -183,25 +176,22 @@ static int
 visit(struct dl_phdr_info *info, size_t nbytes, void *context)
 {
 	struct pass *const pass = context;
+	const size_t index = pass->visited++;
 	struct dynamic dynamic;
 
 	(void)nbytes;
-	if (info->dlpi_subs != done_subs) {
-		done_subs = info->dlpi_subs;
-		pass->skip = 0;
-	}
-	if (pass->seen++ >= pass->skip &&
-	    !elf_dynamic_has(info, PT_LOAD, (uintptr_t)&deep_bound_patch) &&
+	if (pass->known != NULL && known_objects_have(pass->known, info, index))
+		return 0;
+	if (!elf_dynamic_has(info, PT_LOAD, (uintptr_t)&deep_bound_patch) &&
 	    elf_dynamic_read(info, &dynamic))
 		patch_each_slot(info, &dynamic, follow_slot, pass);
 	return 0;
 }
 
 void
-deep_bound_patch(bool in_time)
+deep_bound_patch(bool in_time, const struct known_objects *known)
 {
-	struct pass pass = { .in_time = in_time, .skip = done_count };
+	struct pass pass = { .in_time = in_time, .known = known };
 
 	dl_iterate_phdr(visit, &pass);
-	done_count = pass.seen;
 }

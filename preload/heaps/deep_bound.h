@@ -14,15 +14,16 @@
 
 #include <stdbool.h>
 
+#include "preload/heaps/known_objects.h"
+
 /*
- * Patch the objects that were loaded since the last call.  If an object was
- * unloaded since then, patch all objects.  The loader must have relocated these
- * objects.  'in_time' means that none of the new objects' code has run.  If the
- * code of a patched object may have run, report by missed_calls_note() that
- * calls of this object may have been missed.  If an object uses another
- * allocator than the rest of the program, report that the calls of this object
- * are missed.
+ * Patch all loaded objects but the 'known' ones; NULL: none is known.  The
+ * loader must have relocated the objects.  'in_time' means that none of the new
+ * objects' code has run.  If the code of a patched object may have run, report
+ * by missed_calls_note() that calls of this object may have been missed.  If an
+ * object uses another allocator than the rest of the program, report that the
+ * calls of this object are missed.
  */
-void deep_bound_patch(bool in_time);
+void deep_bound_patch(bool in_time, const struct known_objects *known);
 
 #endif /* DEEP_BOUND_H */

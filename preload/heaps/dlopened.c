@@ -15,6 +15,7 @@
 #include "preload/heaps/deep_bound.h"
 #include "preload/heaps/heap_calls.h"
 #include "preload/heaps/jemalloc.h"
+#include "preload/heaps/known_objects.h"
 #include "preload/heaps/mimalloc.h"
 #include "preload/heaps/patch_calls.h"
 #include "preload/record/missed_calls.h"
@@ -210,12 +211,16 @@ look_at_changes(bool in_time)
 	if (atomic_load_explicit(&seen_changes, memory_order_relaxed) ==
 	    changes)
 		return;
-	jemalloc_patch();
-	mimalloc_patch();
-	heap_calls_patch_again();
-	patch_known(patches, 1);
+
+	/* The callers' locks also protect the known objects. */
+	const struct known_objects known = known_objects_renew();
+
+	jemalloc_patch(&known);
+	mimalloc_patch(&known);
+	heap_calls_patch_again(&known);
+	patch_new_objects(patches, 1, &known);
 	if (is_followed)
-		deep_bound_patch(in_time);
+		deep_bound_patch(in_time, &known);
 	atomic_store_explicit(&seen_changes, changes, memory_order_relaxed);
 }
 
@@ -383,14 +388,21 @@ void
 dlopened_patch(void)
 {
 	dlopened_real = dlsym;
+	/*
+	 * Count the objects first.  An object that another thread loads
+	 * meanwhile then counts as new.
+	 */
+	atomic_store_explicit(&seen_changes, count_changes(),
+			      memory_order_relaxed);
+	known_objects_begin();
+	jemalloc_patch(NULL);
+	mimalloc_patch(NULL);
 	is_followed = real_is_reached();
 	if (is_followed)
-		deep_bound_patch(false);
+		deep_bound_patch(false, NULL);
 	else
 		note_other();
 	dl_iterate_phdr(visit_loader, NULL);
-	atomic_store_explicit(&seen_changes, count_changes(),
-			      memory_order_relaxed);
 	/*
 	 * If another library defines dlsym(), its callers need that function,
 	 * so do not patch their calls.
@@ -399,5 +411,5 @@ dlopened_patch(void)
 				 (const void *)(uintptr_t)dlopened_real))
 		return;
 	patches[0].real = (void *)(uintptr_t)dlopened_real;
-	patch_known(patches, 1);
+	patch_new_objects(patches, 1, NULL);
 }

@@ -16,9 +16,9 @@
 #define DLOPENED_H
 
 /*
- * Patch the calls of dlsym(), the loader's slot, and the objects of
- * deep_bound.h.  Call this once, after finding the allocators that were loaded
- * at the start.
+ * Patch the calls of jemalloc and mimalloc, if they are loaded, the calls of
+ * dlsym(), the loader's slot, and the objects of deep_bound.h.  Call this once,
+ * when the libraries that the program needs are loaded.
  */
 void dlopened_patch(void);
 

@@ -325,7 +325,7 @@ heap_calls_has(const char *name)
 }
 
 void
-heap_calls_patch_again(void)
+heap_calls_patch_again(const struct known_objects *known)
 {
 	/*
 	 * relaxed: the loader's lock orders this load and the loader's list of
@@ -334,7 +334,7 @@ heap_calls_patch_again(void)
 	 * heap_calls_begin().
 	 */
 	if (atomic_load_explicit(&of_plain, memory_order_relaxed) != NULL)
-		patch_known(of_c, C_COUNT);
+		patch_new_objects(of_c, C_COUNT, known);
 }
 
 void
@@ -347,7 +347,7 @@ heap_calls_begin(heap_calls_of_fn *of, const void *companion)
 	if (elf_lookup_function("malloc", companion, &is_malloc) != NULL &&
 	    is_malloc) {
 		atomic_store_explicit(&of_plain, of, memory_order_relaxed);
-		heap_calls_patch_again();
+		patch_new_objects(of_c, C_COUNT, NULL);
 	}
 	errno = saved_errno;
 }

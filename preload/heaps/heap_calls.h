@@ -20,6 +20,7 @@
 #include <stddef.h>
 
 #include "preload/heaps/heap_table.h"
+#include "preload/heaps/known_objects.h"
 
 /*
  * Return the heap of 'p', the result of malloc() or of another function that
@@ -43,9 +44,9 @@ bool heap_calls_has(const char *name);
 
 /*
  * Apply the patches of heap_calls_begin() to the objects that were loaded
- * later.
+ * later: all but the 'known' ones.
  */
-void heap_calls_patch_again(void);
+void heap_calls_patch_again(const struct known_objects *known);
 
 /*
  * Return the heap of 'p', or NULL for malloc's heap.  The function that was

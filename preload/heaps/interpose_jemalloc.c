@@ -415,7 +415,8 @@ static struct jemalloc prefixed = {
 };
 
 static void
-patch(struct jemalloc *j, const char *const *markers)
+patch(struct jemalloc *j, const char *const *markers,
+      const struct known_objects *known)
 {
 	struct arenas *const a = &j->arenas;
 	bool together;
@@ -429,7 +430,7 @@ patch(struct jemalloc *j, const char *const *markers)
 		atomic_store_explicit(&a->state, 0, memory_order_relaxed);
 	}
 	if (j->is_there) {
-		patch_known(j->patches, j->patched_count);
+		patch_new_objects(j->patches, j->patched_count, known);
 		return;
 	}
 	/* Set these pointers before the first patched call can arrive. */
@@ -444,7 +445,7 @@ patch(struct jemalloc *j, const char *const *markers)
 }
 
 void
-jemalloc_patch(void)
+jemalloc_patch(const struct known_objects *known)
 {
 	/* Functions by which a copy of jemalloc is recognized. */
 	static const char *const markers[] = { "mallctlnametomib", "nallocx",
@@ -452,8 +453,8 @@ jemalloc_patch(void)
 	static const char *const prefixed_markers[] = { "je_mallctlnametomib",
 							"je_nallocx", NULL };
 
-	patch(&plain, markers);
-	patch(&prefixed, prefixed_markers);
+	patch(&plain, markers, known);
+	patch(&prefixed, prefixed_markers, known);
 }
 
 bool

@@ -525,7 +525,7 @@ find_other(const char *name)
 }
 
 void
-mimalloc_patch(void)
+mimalloc_patch(const struct known_objects *known)
 {
 	static const char *const markers[] = { "mi_is_in_heap_region",
 					       "mi_version", NULL };
@@ -533,7 +533,7 @@ mimalloc_patch(void)
 	if (is_there && elf_lookup_object(patches[0].real) == NULL)
 		is_there = false;
 	if (is_there) {
-		patch_known(patches, FUNCTION_COUNT);
+		patch_new_objects(patches, FUNCTION_COUNT, known);
 		return;
 	}
 	/* Set these pointers before the first patched call can arrive. */

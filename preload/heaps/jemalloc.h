@@ -7,12 +7,15 @@
 
 #include <stdbool.h>
 
+#include "preload/heaps/known_objects.h"
+
 /*
  * If jemalloc is loaded, make other objects call our replacements of its
  * functions (interpose_jemalloc.c).  Call this when the libraries that the
- * program needs are loaded, and again after each later load.
+ * program needs are loaded, and again after each later load.  An earlier call
+ * has patched the 'known' objects; NULL: none.
  */
-void jemalloc_patch(void);
+void jemalloc_patch(const struct known_objects *known);
 
 /* Is jemalloc loaded, and do we have a replacement of its function 'name'? */
 bool jemalloc_has(const char *name);

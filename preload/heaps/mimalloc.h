@@ -7,12 +7,15 @@
 
 #include <stdbool.h>
 
+#include "preload/heaps/known_objects.h"
+
 /*
  * If mimalloc is loaded, make other objects call our replacements of its
  * functions.  Call this when the libraries that the program needs are loaded,
- * and again after each later load.
+ * and again after each later load.  An earlier call has patched the 'known'
+ * objects; NULL: none.
  */
-void mimalloc_patch(void);
+void mimalloc_patch(const struct known_objects *known);
 
 /* Is mimalloc loaded, and do we have a replacement of its function 'name'? */
 bool mimalloc_has(const char *name);

@@ -26,8 +26,10 @@
 #endif
 
 struct work {
-	struct patch *patches;
+	const struct patch *patches;
 	size_t count;
+	const struct known_objects *known; /* NULL: none */
+	size_t visited; /* number of objects visited so far */
 };
 
 bool
@@ -128,10 +130,13 @@ patch_slot(const struct patch_slot *slot, void *context)
 static int
 visit(struct dl_phdr_info *info, size_t nbytes, void *context)
 {
-	const struct work *const w = context;
+	struct work *const w = context;
+	const size_t index = w->visited++;
 	struct dynamic dynamic;
 
 	(void)nbytes;
+	if (w->known != NULL && known_objects_have(w->known, info, index))
+		return 0;
 	if (!elf_dynamic_has(info, PT_LOAD, (uintptr_t)&patch_calls) &&
 	    !elf_dynamic_has(info, PT_LOAD, (uintptr_t)w->patches[0].real) &&
 	    elf_dynamic_read(info, &dynamic))
@@ -172,14 +177,15 @@ patch_calls(struct patch *patches, size_t n, const char *const *markers)
 {
 	if (!find_real(patches, n, markers))
 		return false;
-	patch_known(patches, n);
+	patch_new_objects(patches, n, NULL);
 	return true;
 }
 
 void
-patch_known(struct patch *patches, size_t n)
+patch_new_objects(const struct patch *patches, size_t n,
+		  const struct known_objects *known)
 {
-	struct work w = { patches, n };
+	struct work w = { patches, n, known, 0 };
 
 	dl_iterate_phdr(visit, &w);
 }

@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "preload/heaps/known_objects.h"
 #include "preload/sys/elf_dynamic.h"
 
 /* A slot of an object, which holds the address of the function 'name'. */
@@ -68,7 +69,7 @@ bool patch_is_sealed(uintptr_t start, size_t nbytes, uintptr_t address,
 struct patch {
 	const char *name;
 	void *ours;
-	void *real; /* set by patch_calls(), or before patch_known() */
+	void *real; /* set by patch_calls() or by its caller */
 	bool is_optional;
 };
 
@@ -87,10 +88,12 @@ struct patch {
 bool patch_calls(struct patch *patches, size_t n, const char *const *markers);
 
 /*
- * Make all loaded objects call our functions, as patch_calls() does.  The
- * caller has set 'real' in each patch; patches with NULL are skipped.
+ * Make the loaded objects call our functions, as patch_calls() does, except the
+ * 'known' ones; NULL: none is known.  The caller has set 'real' in each patch;
+ * patches with NULL are skipped.
  */
-void patch_known(struct patch *patches, size_t n);
+void patch_new_objects(const struct patch *patches, size_t n,
+		       const struct known_objects *known);
 
 /* Return the patch with this name, or NULL. */
 struct patch *patch_find(struct patch *patches, size_t n, const char *name);

@@ -11,8 +11,6 @@
 #include "preload/config/follow.h"
 #include "preload/config/note_writer.h"
 #include "preload/heaps/dlopened.h"
-#include "preload/heaps/jemalloc.h"
-#include "preload/heaps/mimalloc.h"
 #include "preload/process/attach.h"
 #include "preload/process/sanitizer.h"
 #include "preload/process/start.h"
@@ -35,8 +33,6 @@ start_at_load(void)
 
 	start_register_handlers();
 	real_resolve_others();
-	jemalloc_patch();
-	mimalloc_patch();
 	dlopened_patch();
 	/*
 	 * Attach the initial thread now.  Otherwise another thread might

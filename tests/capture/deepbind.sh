@@ -67,6 +67,9 @@ for mode in lazy now; do
 	exact $mode-plain ./host ./$mode.so crossing
 	exact $mode-apart ./host ./$mode.so apart deep
 	exact $mode-crossing ./host ./$mode.so crossing deep
+	# Two plug-ins that are unloaded, and loaded again in several orders.
+	cp $mode.so second-$mode.so
+	exact $mode-in-turn ./host ./$mode.so crossing deep ./second-$mode.so
 	# The host loads the plug-in by its name, from its own RPATH: dlopen()
 	# must still see the host as its caller.
 	mkdir -p elsewhere

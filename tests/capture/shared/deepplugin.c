@@ -43,10 +43,11 @@ gave(void *p)
 				 "free 0x%zx\n", (size_t)p);
 }
 
-static void
-load_once(const char *path, int mode, int crossing)
+/* Load the plug-in, and return it. */
+static void *
+load(const char *path, int mode, int crossing)
 {
-	const struct host host = { took, gave };
+	static const struct host host = { took, gave };
 	void *const plugin = dlopen(path, mode);
 	plugin_fn *run;
 	void *block, *back;
@@ -68,10 +69,34 @@ load_once(const char *path, int mode, int crossing)
 			free(back);
 		}
 	}
-	dlclose(plugin);
+	return plugin;
 }
 
-/* PATH apart|crossing [deep] */
+/*
+ * Load both plug-ins, and load them again in several orders, so that one moves
+ * in the loader's list, and so that both are again where they were.
+ */
+static void
+load_in_turn(const char *one, const char *two, int mode)
+{
+	void *first = load(one, mode, 1);
+	void *second = load(two, mode, 1);
+
+	for (int i = 0; i < 2; i++) {
+		dlclose(first);
+		first = load(one, mode, 1);
+		dlclose(first);
+		dlclose(second);
+		first = load(one, mode, 1);
+		second = load(two, mode, 1);
+		dlclose(second);
+		second = load(two, mode, 1);
+	}
+	dlclose(first);
+	dlclose(second);
+}
+
+/* PATH apart|crossing [deep [SECOND-PATH]] */
 int
 main(int argc, char **argv)
 {
@@ -79,7 +104,9 @@ main(int argc, char **argv)
 	const int deep = argc > 3 ? RTLD_DEEPBIND : 0;
 
 	for (int i = 0; i < 3; i++)
-		load_once(argv[1], RTLD_LAZY | deep, crossing);
+		dlclose(load(argv[1], RTLD_LAZY | deep, crossing));
+	if (argc > 4)
+		load_in_turn(argv[1], argv[4], RTLD_LAZY | deep);
 	fputs(text, stdout);
 	return 7;
 }

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * known_objects.c - see known_objects.h
+ *
+ * The place of an object's program headers identifies it, but an object may lie
+ * where an unloaded one was.  Suppose that 'n' objects were known, that 'k'
+ * objects were unloaded since then, and that at index 'i' there is a new object
+ * at the place of the known one.  The loader appends new objects to its list.
+ * So all objects that were known from index 'i' on were unloaded, and 'k' is at
+ * least n - i.  Therefore an object whose place has not changed is the known
+ * one if i + k < n, and all objects before it are known.
+ */
+#include "preload/heaps/known_objects.h"
+
+/*
+ * The number of objects whose places are kept.  After an unload, objects with a
+ * higher index count as new.
+ */
+#define PLACES_MAX 1024u
+
+/*
+ * The objects at the last call, and the places of their program headers.
+ * 'place_count' is 0 until an object has been loaded: most programs load none,
+ * and should not touch the memory of 'places'.
+ */
+static struct known_objects last;
+static const void *places[PLACES_MAX];
+static size_t place_count;
+
+struct pass {
+	struct known_objects known; /* among the objects visited so far */
+	uint64_t unloads;	    /* the loader's count now */
+	size_t count;		    /* number of objects visited */
+};
+
+static int
+count_object(struct dl_phdr_info *info, size_t nbytes, void *context)
+{
+	struct known_objects *const now = context;
+
+	(void)nbytes;
+	now->unloads = info->dlpi_subs;
+	now->count++;
+	return 0;
+}
+
+void
+known_objects_begin(void)
+{
+	last = (struct known_objects){ 0, 0 };
+	dl_iterate_phdr(count_object, &last);
+	place_count = 0;
+}
+
+/* Is the object at 'index' the one that was there at the last call? */
+static bool
+is_same(const struct dl_phdr_info *info, size_t index)
+{
+	const uint64_t unloaded = info->dlpi_subs - last.unloads;
+
+	if (unloaded == 0)
+		return index < last.count;
+	return index < place_count && unloaded < last.count - index &&
+	       places[index] == info->dlpi_phdr;
+}
+
+static int
+visit(struct dl_phdr_info *info, size_t nbytes, void *context)
+{
+	struct pass *const pass = context;
+	const size_t index = pass->count++;
+
+	(void)nbytes;
+	pass->unloads = info->dlpi_subs;
+	if (pass->known.count == index && is_same(info, index))
+		pass->known.count++;
+	if (index < PLACES_MAX)
+		places[index] = info->dlpi_phdr;
+	return 0;
+}
+
+struct known_objects
+known_objects_renew(void)
+{
+	struct pass pass = { .count = 0 };
+
+	dl_iterate_phdr(visit, &pass);
+	pass.known.unloads = pass.unloads;
+	last = (struct known_objects){ pass.count, pass.unloads };
+	place_count = pass.count < PLACES_MAX ? pass.count : PLACES_MAX;
+	return pass.known;
+}
