@@ -130,6 +130,28 @@ clock_stamp(void)
 }
 
 /*
+ * Read the clock without a fence, which takes half as long as clock_stamp().
+ * The result may be some hundred cycles old, and older than an earlier stamp of
+ * this thread.  So it tells how much time has passed, but no order.
+ */
+static inline uint64_t
+clock_glance(void)
+{
+#if defined(__x86_64__)
+	if (__builtin_expect(clock_has_counter, 1))
+		return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+	uint64_t n;
+
+	if (__builtin_expect(clock_has_counter, 1)) {
+		__asm__ volatile("mrs %0, cntvct_el0" : "=r"(n)::"memory");
+		return n;
+	}
+#endif
+	return clock_stamp_by_system();
+}
+
+/*
  * Call this after taking a stamp: no later load of this thread runs before the
  * processor has read the clock.
  */

@@ -205,13 +205,14 @@ put_wide(struct thread *t, uint64_t head, enum event_type type, unsigned flags,
 }
 
 /*
- * Is the last tick in the ring recent enough at the moment 'now' to serve as a
- * brief tick?
+ * Is the last tick in the ring recent enough to serve as a brief tick?  The
+ * tick may be younger than the result of clock_glance().
  */
 static bool
-is_in_brief_tick(const struct thread *t, uint64_t now)
+is_in_brief_tick(const struct thread *t)
 {
-	return now - t->tick < CLOCK_BRIEF;
+	return t->tick != CLOCK_NO_TICK &&
+	       (int64_t)(clock_glance() - t->tick) < (int64_t)CLOCK_BRIEF;
 }
 
 /*
@@ -227,22 +228,18 @@ may_have_brief_tick(const struct thread *t)
 bool
 record_has_brief_tick(const struct thread *t)
 {
-	return may_have_brief_tick(t) && is_in_brief_tick(t, clock_stamp());
+	return may_have_brief_tick(t) && is_in_brief_tick(t);
 }
 
-bool
-record_have_brief_tick(struct thread *t)
+/* Put a brief tick into the ring; return false if the writer is wanted. */
+static __attribute__((noinline)) bool
+put_brief_tick(struct thread *t)
 {
 	const int saved_errno = errno;
-	uint64_t now;
-	bool can;
+	const uint64_t now = clock_stamp();
+	const bool can =
+		!wake_is_wanted(t->head - ring_tail(t->ring), t->mask + 1);
 
-	if (!may_have_brief_tick(t))
-		return false;
-	now = clock_stamp();
-	if (is_in_brief_tick(t, now))
-		return true;
-	can = !wake_is_wanted(t->head - ring_tail(t->ring), t->mask + 1);
 	if (can) {
 		t->head = put_wide(t, t->head, EVENT_TICK, EVENT_FLAG_BRIEF,
 				   now, NULL, 0);
@@ -250,6 +247,13 @@ record_have_brief_tick(struct thread *t)
 	}
 	errno = saved_errno;
 	return can;
+}
+
+bool
+record_have_brief_tick(struct thread *t)
+{
+	return may_have_brief_tick(t) &&
+	       (is_in_brief_tick(t) || put_brief_tick(t));
 }
 
 /*
