@@ -324,6 +324,40 @@ write_ring(const struct ring *r, uint64_t offset)
 }
 
 /*
+ * Return the capacity that a ring should have in the file.  If its producer has
+ * filled half of it before the writer came, the producer would soon wait for
+ * room, since the writer needs some time for these events.  A larger capacity
+ * leaves each word where it is if all words fit into the old one.
+ */
+static uint64_t
+adopted_words(const struct ring *r)
+{
+	const uint64_t words = ring_mask(r) + 1;
+	const uint64_t head = ring_head(r);
+	const bool grows = head >= words / 2 &&
+			   head + UNPUBLISHED_WORDS <= words &&
+			   4 * words <= RINGFILE_USUAL_WORDS &&
+			   4 * words <= r->words_max &&
+			   4 * words <= environment_own()->all_ring_words / 2;
+
+	return grows ? 4 * words : words;
+}
+
+/*
+ * Reserve room in the file for 'r' with a capacity of 'words', and give it this
+ * capacity.
+ */
+static bool
+reserve_ring(struct ring *r, uint64_t offset, uint64_t words)
+{
+	if (!reserve(offset, ring_nbytes(words)))
+		return false;
+	/* relaxed: the producer waits. */
+	atomic_store_explicit(&r->capacity, words, memory_order_relaxed);
+	return true;
+}
+
+/*
  * Move 'r' to the end of the file, and keep its address.  Its producer must be
  * waiting.  If the move fails, 'r' stays where it is.
  */
@@ -332,7 +366,8 @@ adopt_ring(struct ring *r)
 {
 	const uint64_t offset = rf->end;
 
-	if (!reserve(offset, ring_nbytes(ring_mask(r) + 1)) ||
+	if ((!reserve_ring(r, offset, adopted_words(r)) &&
+	     !reserve_ring(r, offset, ring_mask(r) + 1)) ||
 	    !write_ring(r, offset))
 		return;
 	if (map(r, offset, ring_nbytes(r->words_max)) == NULL) {

@@ -96,6 +96,49 @@ for round in $(seq "$ROUNDS"); do
 	kill_group $pid
 	examine "$what"
 done
+
+# Killed in the events after the writer has come: its ring is then in a file,
+# and larger than before.  No event is missing.
+cat >count.c <<'EOT'
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *blocks[300000];
+
+int
+main(int argc, char **argv)
+{
+	const int n = atoi(argv[1]);
+
+	for (int i = 0; i < n; i++)
+		blocks[i] = i % 5 == 4 ? realloc(blocks[i - 1], 90)
+				       : malloc(16 + i % 50);
+	if (argc > 2)
+		raise(SIGKILL);
+	return 0;
+}
+EOT
+${CC:-cc} -w -O1 -fno-builtin -o count count.c || fail 'cannot build count'
+for stacks in off on; do
+	for n in 24600 26000 32700 33000 60000 140000 300000; do
+		rm -rf traces
+		mkdir traces
+		for how in '' kill; do
+			# shellcheck disable=SC2086 # no 'kill' is no word
+			HATFTRACE_STACKS=$stacks LD_PRELOAD=$SO \
+				HATFTRACE_OUT="$TMP/traces/${how:-end}.gz" \
+				./count $n $how 2>/dev/null
+		done 2>/dev/null
+		"$HATF" recover traces/kill.gz >recovered.out 2>&1 ||
+			fail "killed at $n: recover: $(cat recovered.out)"
+		clean traces/kill.gz
+		for what in end kill; do
+			check "$what at $n, stacks $stacks: events" \
+				"$(info traces/$what.gz events)" $n
+		done
+	done
+done
 echo "$ROUNDS kills, $total calls compared," \
 	"$unborn traces without content, $failures failures"
 finish
