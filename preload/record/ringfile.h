@@ -54,8 +54,9 @@ void ringfile_open(const struct config *config, const char *trace_path,
 		   bool will_adopt);
 
 /*
- * Writer, after a commit: move 'r', which is in memory only, into the file, and
- * keep the ring's address.  The producer of 'r' must be waiting.
+ * Writer, after a commit: move 'r', which is in memory only, to the end of the
+ * file, and keep the ring's address.  The producer of 'r' must be waiting.  If
+ * the move fails, 'r' stays where it is.
  */
 void ringfile_adopt(struct ring *r);
 

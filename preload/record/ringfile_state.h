@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ringfile_state.h - the state shared by ringfile.c and ring_spares.c
+ * ringfile_state.h - the state shared by ring_room.c, ringfile.c, ring_spares.c
  *
- * ring_spares.c calls ringfile.c, but ringfile.c never calls ring_spares.c.
+ * Each of these files calls only files that precede it in this list.
  */
 #ifndef RINGFILE_STATE_H
 #define RINGFILE_STATE_H
@@ -60,6 +60,18 @@ struct ringfile {
 
 /* NULL until ringfile_init().  The struct is wiped in the child of a fork. */
 extern struct ringfile *rf;
+
+/*
+ * Allocate the bytes of the file on the disk.  Return false and set errno on
+ * failure.
+ */
+bool ringfile_reserve(uint64_t offset, uint64_t nbytes);
+
+/*
+ * Map the bytes of the file at the address 'at', replacing what is mapped
+ * there.  If 'at' is NULL, map them at any address.  Return NULL on failure.
+ */
+void *ringfile_map(void *at, uint64_t offset, uint64_t nbytes);
 
 /*
  * Add a ring at the end of the file.  Return NULL and set errno if there is no
