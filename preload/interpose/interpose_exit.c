@@ -11,7 +11,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "preload/process/end.h"
@@ -62,12 +64,39 @@ __assert_fail(const char *assertion, const char *file, unsigned line,
 	real.assert_fail(assertion, file, line, function);
 }
 
+/*
+ * Must an exec of 'path' fail, because there is no such file?  If so, set
+ * errno.  Some shells find a command by an exec in each folder of PATH, until
+ * one succeeds.  To end the trace and to resume it each time would take much
+ * longer than these calls.
+ */
+static bool
+is_missing(const char *path)
+{
+	const int saved_errno = errno;
+
+	if (!real_execve_is_libcs())
+		return false;
+#ifdef SYS_access
+	if (syscall(SYS_access, path, F_OK) != 0 &&
+#else
+	if (syscall(SYS_faccessat, AT_FDCWD, path, F_OK) != 0 &&
+#endif
+	    (errno == ENOENT || errno == ENOTDIR))
+		return true;
+	errno = saved_errno;
+	return false;
+}
+
 EXPORT int
 execve(const char *path, char *const argv[], char *const envp[])
 {
 	int result;
 
 	real_resolve_others();
+	/* The file may appear meanwhile, so do not call the real function. */
+	if (is_missing(path))
+		return -1;
 	end_trace(WRITER_END_EXEC);
 	result = real.execve(path, argv, envp);
 	end_resume();

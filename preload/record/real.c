@@ -335,6 +335,7 @@ real_resolve(void)
 }
 
 static _Atomic bool is_resolved;
+static _Atomic bool execve_is_libcs;
 
 static void
 resolve_others(void)
@@ -354,6 +355,21 @@ resolve_others(void)
 	errno = saved_errno;
 	/* release: pairs with the acquire in real_resolve_others(). */
 	atomic_store_explicit(&is_resolved, true, memory_order_release);
+	/*
+	 * The look-up calls our dl_iterate_phdr(), which needs the functions
+	 * above.  relaxed: no other data depends on the answer.
+	 */
+	atomic_store_explicit(
+		&execve_is_libcs,
+		elf_lookup_beside((const void *)(uintptr_t)real.execve,
+				  "__libc_start_main"),
+		memory_order_relaxed);
+}
+
+bool
+real_execve_is_libcs(void)
+{
+	return atomic_load_explicit(&execve_is_libcs, memory_order_relaxed);
 }
 
 /*

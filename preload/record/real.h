@@ -109,6 +109,13 @@ void real_resolve(void);
 void real_resolve_others(void);
 
 /*
+ * Is real.execve() known to be libc's, so that it takes its path as it is?  The
+ * execve() of another preloaded library may execute another file.  Call this
+ * after real_resolve_others().
+ */
+bool real_execve_is_libcs(void);
+
+/*
  * Does the program's malloc() call the recorder's, directly or through another
  * library's malloc()?  If the program's malloc() is that of another library,
  * this function calls that malloc() and free() once, to find out.

@@ -56,6 +56,20 @@ lacks shell CLONE_THREAD .rings
 check 'files of a shell' "$(find traces -type f | wc -l)" 4
 clean traces/*
 
+# A shell looks for a program by an exec in each folder of PATH.
+rm traces/*
+mkdir empty
+script='no-such; echo $?; PATH=/dev/null; no-such; echo $?'
+places=$TMP/empty:/nonexistent:/dev/null:$PATH
+want=$(PATH=$places dash -c "$script" 2>&1)
+PATH=$places watch search dash -c "$script" >got 2>&1
+check 'missing programs' "$(cat got)" "$want"
+lacks search CLONE_THREAD .rings
+rm traces/*
+PATH=$places watch search dash -c 'env true; exec env true'
+lacks search CLONE_THREAD .rings
+clean traces/*
+
 # If an exec fails, the writer thread takes the trace over.  The trailer has the
 # processor time of both writers, without that of the program.
 rm traces/*
