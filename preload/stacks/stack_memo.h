@@ -20,7 +20,8 @@
 
 #include <stdint.h>
 
-#define STACK_MEMO_BITS 15
+#define STACK_MEMO_MIN 256u
+#define STACK_MEMO_MAX 32768u
 
 struct stack_memo_entry {
 	uint64_t key;
@@ -30,9 +31,15 @@ struct stack_memo_entry {
 
 /*
  * Starts as all zeros.  It has 512 KiB, of which only pages in use take memory.
+ * The memo uses its first STACK_MEMO_MIN entries, and twice as many whenever
+ * half of them are in use: so a short process touches few pages.  Then half of
+ * what the memo has is no longer found, and enters it again when it is needed.
  */
 struct stack_memo {
-	struct stack_memo_entry entries[1u << STACK_MEMO_BITS];
+	/* entries that the memo uses, less 1; 0: STACK_MEMO_MIN entries */
+	uint32_t mask;
+	uint32_t count; /* entries that are not free */
+	struct stack_memo_entry entries[STACK_MEMO_MAX];
 };
 
 /*
@@ -50,8 +57,8 @@ stack_memo_key(uint64_t caller_key, uintptr_t address)
 static inline struct stack_memo_entry *
 stack_memo_entry(struct stack_memo *memo, uint64_t key)
 {
-	return &memo->entries[key * 0xff51afd7ed558ccdull >>
-			      (64 - STACK_MEMO_BITS)];
+	return &memo->entries[(key * 0xff51afd7ed558ccdull >> 32) &
+			      (memo->mask | (STACK_MEMO_MIN - 1))];
 }
 
 /*
@@ -70,8 +77,12 @@ static inline void
 stack_memo_put(struct stack_memo *memo, uint64_t key, uint32_t epoch,
 	       uint32_t node)
 {
-	*stack_memo_entry(memo, key) =
-		(struct stack_memo_entry){ key, node, epoch };
+	struct stack_memo_entry *const e = stack_memo_entry(memo, key);
+
+	if (e->node == 0 && ++memo->count > memo->mask / 2 &&
+	    memo->count > STACK_MEMO_MIN / 2 && memo->mask < STACK_MEMO_MAX - 1)
+		memo->mask = 2 * (memo->mask | (STACK_MEMO_MIN - 1)) + 1;
+	*e = (struct stack_memo_entry){ key, node, epoch };
 }
 
 #endif /* STACK_MEMO_H */

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* stack_table.c - see stack_table.h */
+/*
+ * stack_table.c - see stack_table.h
+ *
+ * Each hash table has two parts.  The first entries of a bucket are in the
+ * small part, later ones in the large part.  A short process, of which a shell
+ * script has thousands, therefore touches few pages.
+ */
 
 #include "preload/stacks/stack_table.h"
 
@@ -8,7 +14,11 @@
 
 #include "preload/sys/memory.h"
 
-#define BUCKETS_BITS 18
+#define SMALL_BITS 11
+#define LARGE_BITS 18
+
+/* A bucket of the small part has room for this many entries. */
+#define SMALL_CHAIN 2u
 
 /* The tables are wiped in the child of a fork, and are empty there. */
 struct tables {
@@ -18,8 +28,10 @@ struct tables {
 	struct stack_table_turn turn;
 	_Atomic uint8_t is_retired[STACK_IMAGE_OBJECTS_MAX];
 	/* The first stack or frame of each bucket; 0: none. */
-	_Atomic uint32_t node_bucket[1u << BUCKETS_BITS];
-	_Atomic uint32_t frame_bucket[1u << BUCKETS_BITS];
+	_Atomic uint32_t small_node[1u << SMALL_BITS];
+	_Atomic uint32_t small_frame[1u << SMALL_BITS];
+	_Atomic uint32_t large_node[1u << LARGE_BITS];
+	_Atomic uint32_t large_frame[1u << LARGE_BITS];
 	/* The next stack or frame of the same bucket. */
 	uint32_t node_next[STACK_IMAGE_NODES_MAX];
 	uint32_t frame_next[STACK_IMAGE_NODES_MAX];
@@ -53,9 +65,9 @@ stack_table_init(void)
 }
 
 static uint32_t
-bucket_of(uint64_t key)
+bucket_of(uint64_t key, unsigned bits)
 {
-	return (uint32_t)(key * 0x9e3779b97f4a7c15ull >> (64 - BUCKETS_BITS));
+	return (uint32_t)(key * 0x9e3779b97f4a7c15ull >> (64 - bits));
 }
 
 static uint64_t
@@ -93,14 +105,61 @@ search(uint32_t id, uint32_t end, uint32_t parent, uintptr_t address)
 	return id != end ? id : 0;
 }
 
+/*
+ * Search a chain of the small part for a stack, and store in '*is_full_ret'
+ * whether the bucket is full.  Once full, the bucket does not change.
+ */
+static uint32_t
+search_small(uint32_t id, uint32_t parent, uintptr_t address, bool *is_full_ret)
+{
+	unsigned n = 0;
+
+	for (; id != 0 && n < SMALL_CHAIN; id = tables->node_next[id]) {
+		if (is_node(id, parent, address))
+			return id;
+		n++;
+	}
+	*is_full_ret = n == SMALL_CHAIN;
+	return 0;
+}
+
 uint32_t
 stack_table_find(uint32_t parent, uintptr_t address)
 {
-	/* acquire: pairs with the release in stack_table_insert(). */
-	return search(atomic_load_explicit(&tables->node_bucket[bucket_of(
-						   node_key(parent, address))],
-					   memory_order_acquire),
-		      0, parent, address);
+	const uint64_t key = node_key(parent, address);
+	bool is_full = false;
+	/* acquire, both: pairs with the release in push(). */
+	const uint32_t id = search_small(
+		atomic_load_explicit(
+			&tables->small_node[bucket_of(key, SMALL_BITS)],
+			memory_order_acquire),
+		parent, address, &is_full);
+
+	return !is_full ? id
+			: search(atomic_load_explicit(
+					 &tables->large_node[bucket_of(
+						 key, LARGE_BITS)],
+					 memory_order_acquire),
+				 0, parent, address);
+}
+
+/*
+ * Find the number of a frame in a bucket; 0: it is not there.  Store the first
+ * entry of the bucket in '*first_ret', and the number of entries in '*n_ret'.
+ */
+static uint32_t
+find_frame(_Atomic uint32_t *bucket, uint64_t frame, uint32_t *first_ret,
+	   unsigned *n_ret)
+{
+	/* acquire: pairs with the release in number_frame(). */
+	uint32_t id = atomic_load_explicit(bucket, memory_order_acquire);
+
+	*first_ret = id;
+	*n_ret = 0;
+	for (; id != 0 && tables->frame[id] != frame;
+	     id = tables->frame_next[id])
+		++*n_ret;
+	return id;
 }
 
 /*
@@ -111,15 +170,18 @@ stack_table_find(uint32_t parent, uintptr_t address)
 static uint32_t
 number_frame(uint64_t frame)
 {
-	_Atomic uint32_t *const bucket =
-		&tables->frame_bucket[bucket_of(frame)];
-	/* acquire: pairs with the release below. */
-	uint32_t first = atomic_load_explicit(bucket, memory_order_acquire);
-	uint32_t id;
+	_Atomic uint32_t *bucket =
+		&tables->small_frame[bucket_of(frame, SMALL_BITS)];
+	uint32_t first, id;
+	unsigned n;
 
-	for (id = first; id != 0; id = tables->frame_next[id])
-		if (tables->frame[id] == frame)
-			return id;
+	id = find_frame(bucket, frame, &first, &n);
+	if (id == 0 && n >= SMALL_CHAIN) {
+		bucket = &tables->large_frame[bucket_of(frame, LARGE_BITS)];
+		id = find_frame(bucket, frame, &first, &n);
+	}
+	if (id != 0)
+		return id;
 	/* relaxed: the number must be unique; no other access depends on it. */
 	id = 1 + atomic_fetch_add_explicit(&tables->frame_count, 1,
 					   memory_order_relaxed);
@@ -171,15 +233,50 @@ stack_table_claim(uint32_t parent, uint64_t frame)
 	return id;
 }
 
+/*
+ * Make 'id' the first entry of the bucket if '*first' still is.  Otherwise
+ * update '*first' and return false.
+ */
+static bool
+push(_Atomic uint32_t *bucket, uint32_t *first, uint32_t id)
+{
+	tables->node_next[id] = *first;
+	/*
+	 * release: a thread that finds the stack sees its content.
+	 * acquire: this thread sees the content of stacks that other threads
+	 * have inserted.
+	 */
+	return atomic_compare_exchange_weak_explicit(
+		bucket, first, id, memory_order_release, memory_order_acquire);
+}
+
 uint32_t
 stack_table_insert(uint32_t id)
 {
 	const struct stack_image_node *const n = &tables->node[id];
 	const uintptr_t address = stack_frame_address(n->frame);
-	_Atomic uint32_t *const bucket =
-		&tables->node_bucket[bucket_of(node_key(n->parent, address))];
+	const uint64_t key = node_key(n->parent, address);
+	_Atomic uint32_t *bucket =
+		&tables->small_node[bucket_of(key, SMALL_BITS)];
 	uint32_t first = 0, seen = 0;
+	bool is_full = false;
 
+	/*
+	 * As long as the bucket of the small part has room, nobody inserts into
+	 * the large part an entry that belongs to this bucket.  So no two
+	 * threads insert the same stack.
+	 */
+	do {
+		const uint32_t same =
+			search_small(first, n->parent, address, &is_full);
+
+		if (same != 0)
+			return same;
+		if (!is_full && push(bucket, &first, id))
+			return id;
+	} while (!is_full);
+	bucket = &tables->large_node[bucket_of(key, LARGE_BITS)];
+	first = 0;
 	do {
 		/*
 		 * Search the stacks that other threads have inserted since the
@@ -190,15 +287,7 @@ stack_table_insert(uint32_t id)
 		if (same != 0)
 			return same;
 		seen = first;
-		tables->node_next[id] = first;
-		/*
-		 * release: a thread that finds the stack sees its content.
-		 * acquire: this thread sees the content of stacks that other
-		 * threads have inserted.
-		 */
-	} while (!atomic_compare_exchange_weak_explicit(bucket, &first, id,
-							memory_order_release,
-							memory_order_acquire));
+	} while (!push(bucket, &first, id));
 	return id;
 }
 

@@ -165,7 +165,8 @@ END_TEST
 struct worker {
 	pthread_t thread;
 	pthread_barrier_t *start;
-	uint32_t *ids; /* of STACKS */
+	uint32_t count; /* the tree's stacks and 0 */
+	uint32_t *ids;	/* of 'count' */
 };
 
 /* The stack 'i' is called by 'i' / 2. */
@@ -181,28 +182,30 @@ intern_tree(void *context)
 	const struct worker *const w = context;
 
 	pthread_barrier_wait(w->start);
-	for (uint32_t i = 1; i < STACKS; i++)
+	for (uint32_t i = 1; i < w->count; i++)
 		w->ids[i] = intern(w->ids[i / 2], frame_of(i));
 	return NULL;
 }
 
-START_TEST(threads_agree_on_the_numbers)
+/* Let threads give numbers to the same stacks at once. */
+static void
+intern_by_threads(uint32_t count)
 {
 	struct worker workers[THREADS];
 	pthread_barrier_t start;
 
-	ck_assert(stack_table_init());
 	pthread_barrier_init(&start, NULL, THREADS);
 	for (int t = 0; t < THREADS; t++) {
 		workers[t].start = &start;
-		workers[t].ids = calloc(STACKS, sizeof(uint32_t));
+		workers[t].count = count;
+		workers[t].ids = calloc(count, sizeof(uint32_t));
 		ck_assert_ptr_nonnull(workers[t].ids);
 		pthread_create(&workers[t].thread, NULL, intern_tree,
 			       &workers[t]);
 	}
 	for (int t = 0; t < THREADS; t++)
 		pthread_join(workers[t].thread, NULL);
-	for (uint32_t i = 1; i < STACKS; i++) {
+	for (uint32_t i = 1; i < count; i++) {
 		const uint32_t id = workers[0].ids[i];
 		const uint32_t parent = workers[0].ids[i / 2];
 
@@ -215,6 +218,34 @@ START_TEST(threads_agree_on_the_numbers)
 	for (int t = 0; t < THREADS; t++)
 		free(workers[t].ids);
 	pthread_barrier_destroy(&start);
+}
+
+START_TEST(threads_agree_on_the_numbers)
+{
+	ck_assert(stack_table_init());
+	intern_by_threads(STACKS);
+}
+END_TEST
+
+/*
+ * The first entries of a bucket are in another part of the table than the next
+ * ones.  Let threads meet at this point often: in the child of a fork, the
+ * table is empty again.
+ */
+START_TEST(threads_agree_while_buckets_become_full)
+{
+	ck_assert(stack_table_init());
+	for (int round = 0; round < 50; round++) {
+		const pid_t pid = fork();
+		int status;
+
+		if (pid == 0) {
+			intern_by_threads(10000);
+			_exit(0);
+		}
+		ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+		ck_assert_int_eq(status, 0);
+	}
 }
 END_TEST
 
@@ -312,6 +343,7 @@ main(void)
 		equal_stacks_have_one_number,
 		a_retired_object_has_no_stacks,
 		threads_agree_on_the_numbers,
+		threads_agree_while_buckets_become_full,
 		a_segment_has_its_own_definitions,
 		the_child_of_a_fork_begins_again,
 		a_full_table_counts_what_it_refuses,
