@@ -334,12 +334,13 @@ writer_await_fork(uint64_t ticket, uint64_t timeout_ns,
 {
 	const uint64_t start = sys_clock_ns(CLOCK_MONOTONIC);
 	const size_t i = ticket % NARRATE_FORKS_MAX;
-	uint32_t done;
 
 	while (process_is_tracing() &&
 	       sys_clock_ns(CLOCK_MONOTONIC) - start < timeout_ns) {
-		done = atomic_load_explicit(&writer->done,
-					    memory_order_acquire);
+		/* acquire: pairs with the release in writer_take_event(). */
+		const uint32_t forks = atomic_load_explicit(
+			&writer->forks, memory_order_acquire);
+
 		/* acquire: pairs with the release in narrate_put_fork(). */
 		if (atomic_load_explicit(&writer->trace.narrator.fork[i].ticket,
 					 memory_order_acquire) == ticket) {
@@ -349,7 +350,7 @@ writer_await_fork(uint64_t ticket, uint64_t timeout_ns,
 			return true;
 		}
 		wake_writer();
-		sys_futex_wait(&writer->done, done, TICK_NS / 10);
+		sys_futex_wait(&writer->forks, forks, TICK_NS / 10);
 	}
 	return false;
 }

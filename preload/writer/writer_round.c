@@ -207,6 +207,12 @@ writer_take_event(void *narrator, const struct order_producer *producer,
 	}
 	segment_note_event(&writer->segment, producer, ev);
 	narrate_event(narrator, producer, ev);
+	if (__builtin_expect(ev->type == EVENT_FORK, 0)) {
+		/* release: pairs with the acquire in writer_await_fork(). */
+		atomic_fetch_add_explicit(&writer->forks, 1,
+					  memory_order_release);
+		sys_futex_wake(&writer->forks);
+	}
 }
 
 /*

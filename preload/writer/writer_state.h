@@ -131,6 +131,8 @@ struct writer {
 	struct wake wake;
 	/* Futex word: the writer changes it when it has answered or ends. */
 	_Atomic uint32_t done;
+	/* Futex word: the writer changes it when it has encoded a fork. */
+	_Atomic uint32_t forks;
 	_Atomic uint32_t departure; /* enum writer_departure; a futex word */
 	/*
 	 * Descriptors of the trace in the program's descriptor table, indexed
