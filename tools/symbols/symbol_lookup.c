@@ -16,6 +16,7 @@
 #ifdef HAVE_LIBDW
 
 #include "tools/symbols/debug_file.h"
+#include "tools/symbols/name_cache.h"
 #include "tools/symbols/scope_index.h"
 
 #include <dwarf.h>
@@ -51,6 +52,7 @@ struct symbol_lookup {
 	 */
 	char **names;
 	size_t name_count, name_cap;
+	struct name_cache found;
 };
 
 struct symbol_lookup *
@@ -96,6 +98,7 @@ symbol_lookup_close(struct symbol_lookup *l)
 		if (l->objects[i].dwfl != NULL)
 			dwfl_end(l->objects[i].dwfl);
 	}
+	name_cache_free(&l->found);
 	for (size_t i = 0; i < l->name_count; i++)
 		free(l->names[i]);
 	free(l->names);
@@ -526,21 +529,18 @@ find_functions(struct symbol_lookup *l, struct object *o, Dwarf_Addr address,
 	return n;
 }
 
-size_t
-symbol_lookup_find(struct symbol_lookup *l, int object, uint64_t address,
-		   struct symbol_lookup_name names[SYMBOL_LOOKUP_NAMES_MAX])
+/* Like symbol_lookup_find(), for an object that is open, without the cache. */
+static size_t
+find_names(struct symbol_lookup *l, struct object *o, uint64_t address,
+	   struct symbol_lookup_name *names)
 {
-	struct object *const o = &l->objects[object];
 	GElf_Addr bias;
 	GElf_Sym symbol;
 	GElf_Off offset;
 	size_t n = 0;
 
 	memset(names, 0, SYMBOL_LOOKUP_NAMES_MAX * sizeof(*names));
-	o->count++;
-	if (o->state == UNOPENED)
-		open_object(l, o);
-	if (o->state != USABLE || dwfl_module_getelf(o->module, &bias) == NULL)
+	if (dwfl_module_getelf(o->module, &bias) == NULL)
 		return 0;
 	address += bias;
 	if (o->has_debug)
@@ -561,6 +561,25 @@ symbol_lookup_find(struct symbol_lookup *l, int object, uint64_t address,
 	if (n == 1 && o->has_debug && names[0].file == NULL)
 		set_line(l, o, address, &names[0]);
 	return names[n - 1].function != NULL || names[0].file != NULL ? n : 0;
+}
+
+size_t
+symbol_lookup_find(struct symbol_lookup *l, int object, uint64_t address,
+		   struct symbol_lookup_name names[SYMBOL_LOOKUP_NAMES_MAX])
+{
+	struct object *const o = &l->objects[object];
+	size_t n;
+
+	o->count++;
+	if (o->state == UNOPENED)
+		open_object(l, o);
+	if (o->state != USABLE)
+		return 0;
+	if (name_cache_get(&l->found, object, address, names, &n))
+		return n;
+	n = find_names(l, o, address, names);
+	name_cache_put(&l->found, object, address, names, n);
+	return n;
 }
 
 /*
