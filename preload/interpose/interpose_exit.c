@@ -13,13 +13,13 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "preload/process/end.h"
 #include "preload/process/fork.h"
 #include "preload/record/real.h"
 #include "preload/sys/export.h"
+#include "preload/sys/raw_syscall.h"
 #include "preload/writer/writer.h"
 
 EXPORT void
@@ -68,24 +68,26 @@ __assert_fail(const char *assertion, const char *file, unsigned line,
  * Must an exec of 'path' fail, because there is no such file?  If so, set
  * errno.  Some shells find a command by an exec in each folder of PATH, until
  * one succeeds.  To end the trace and to resume it each time would take much
- * longer than these calls.
+ * longer than these calls.  The caller may be a child without thread-local
+ * memory (see real_resolve_others()), so use errno only as execve() would.
  */
 static bool
 is_missing(const char *path)
 {
-	const int saved_errno = errno;
+	long result;
 
-	if (!real_execve_is_libcs())
+	if (!real_execve_is_libcs() || !end_is_due())
 		return false;
 #ifdef SYS_access
-	if (syscall(SYS_access, path, F_OK) != 0 &&
+	result = raw_syscall_call(SYS_access, (long)path, F_OK, 0, 0, 0, 0);
 #else
-	if (syscall(SYS_faccessat, AT_FDCWD, path, F_OK) != 0 &&
+	result = raw_syscall_call(SYS_faccessat, AT_FDCWD, (long)path, F_OK, 0,
+				  0, 0);
 #endif
-	    (errno == ENOENT || errno == ENOTDIR))
-		return true;
-	errno = saved_errno;
-	return false;
+	if (result != -ENOENT && result != -ENOTDIR)
+		return false;
+	errno = (int)-result;
+	return true;
 }
 
 EXPORT int

@@ -70,6 +70,7 @@ avoid_harm(unsigned harm, bool all_threads)
 	const enum process_scope scope = process_scope();
 
 	memory_end_names();
+	end_expect_filter();
 	say_expect_filter(false);
 	/*
 	 * confinement_set() makes the writer thread now, since it may be

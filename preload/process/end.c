@@ -4,6 +4,7 @@
 #include "preload/process/end.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <unistd.h>
@@ -76,6 +77,23 @@ finish_held(enum writer_end how)
 		signals_release(&held);
 	else if (how == WRITER_END_EXIT)
 		signals_release_late(&held, is_brief);
+}
+
+/* The child of a fork inherits the filter, and this flag. */
+static _Atomic bool expects_filter;
+
+void
+end_expect_filter(void)
+{
+	/* relaxed: threads come under the filter only after this store. */
+	atomic_store_explicit(&expects_filter, true, memory_order_relaxed);
+}
+
+bool
+end_is_due(void)
+{
+	return process_is_tracing() && process_is_own() &&
+	       !atomic_load_explicit(&expects_filter, memory_order_relaxed);
 }
 
 void

@@ -179,15 +179,19 @@ write_ring(const struct ring *r, uint64_t offset)
 /*
  * Return the capacity that a ring should have in the file.  If its producer has
  * filled half of it before the writer came, the producer would soon wait for
- * room, since the writer needs some time for these events.  A larger capacity
- * leaves each word where it is if all words fit into the old one.
+ * room, since the writer needs some time for these events.
+ *
+ * The producer may go on with its copies of the old capacity and limit (struct
+ * thread).  So the capacity may grow only as long as no word has been released:
+ * the limit is then within the old capacity, where each word has the same place
+ * with both capacities.
  */
 static uint64_t
 adopted_words(const struct ring *r)
 {
 	const uint64_t words = ring_mask(r) + 1;
 	const uint64_t head = ring_head(r);
-	const bool grows = head >= words / 2 &&
+	const bool grows = ring_tail(r) == 0 && head >= words / 2 &&
 			   head + UNPUBLISHED_WORDS <= words &&
 			   4 * words <= RINGFILE_USUAL_WORDS &&
 			   4 * words <= r->words_max &&
