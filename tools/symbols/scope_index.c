@@ -251,9 +251,8 @@ find_unit(struct scope_index *s, Dwarf_Die *die)
 }
 
 /*
- * Replace '*die' by its child that contains the address.  The child is a
- * lexical block or an inlined function.  Return false if there is no such
- * child.
+ * Replace '*die' by its child that contains the address.  The child is a block
+ * or an inlined function.  Return false if there is no such child.
  */
 static bool
 enter(Dwarf_Die *die, Dwarf_Addr address)
@@ -267,7 +266,8 @@ enter(Dwarf_Die *die, Dwarf_Addr address)
 		const int tag = dwarf_tag(&child);
 
 		if ((tag == DW_TAG_inlined_subroutine ||
-		     tag == DW_TAG_lexical_block) &&
+		     tag == DW_TAG_lexical_block || tag == DW_TAG_try_block ||
+		     tag == DW_TAG_catch_block) &&
 		    dwarf_haspc(&child, address) > 0) {
 			*die = child;
 			return true;

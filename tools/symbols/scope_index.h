@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scope_index.h - units and functions by address, where libdw finds none
+ * scope_index.h - units and functions by address
  *
+ * dwarf_getscopes() of libdw searches the whole unit for each address.
  * dwfl_module_addrdie() of libdwfl needs a section .debug_aranges, which clang
  * does not write.  dwarf_getscopes() of libdw does not look into namespaces,
  * modules and types, because these have no addresses; but clang, rustc and

@@ -18,6 +18,7 @@
 #include "tools/symbols/debug_file.h"
 #include "tools/symbols/name_cache.h"
 #include "tools/symbols/scope_index.h"
+#include "tools/symbols/symbol_index.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -38,6 +39,7 @@ struct object {
 	Dwfl *dwfl;
 	Dwfl_Module *module;
 	struct scope_index index;
+	struct symbol_index symbols;
 	uint64_t count; /* number of addresses looked up in the object */
 };
 
@@ -95,6 +97,7 @@ symbol_lookup_close(struct symbol_lookup *l)
 		free(l->objects[i].path);
 		free(l->objects[i].build_id);
 		scope_index_fini(&l->objects[i].index);
+		symbol_index_fini(&l->objects[i].symbols);
 		if (l->objects[i].dwfl != NULL)
 			dwfl_end(l->objects[i].dwfl);
 	}
@@ -288,10 +291,8 @@ scope_name(Dwarf_Die *die)
 static const char *
 mangled_symbol(struct symbol_lookup *l, struct object *o, Dwarf_Addr address)
 {
-	GElf_Sym symbol;
-	GElf_Off offset;
-	const char *const name = dwfl_module_addrinfo(
-		o->module, address, &offset, &symbol, NULL, NULL, NULL);
+	const char *const name =
+		symbol_index_find(&o->symbols, o->module, address);
 	char *const stem = name != NULL && strncmp(name, "_Z", 2) == 0
 				   ? strndup(name, strcspn(name, "."))
 				   : NULL;
@@ -324,6 +325,25 @@ join_scopes(struct symbol_lookup *l, Dwarf_Die *scopes, int count)
 	return keep(l, text);
 }
 
+/* Is the entry in a unit of C, which has neither classes nor namespaces? */
+static bool
+is_in_c(Dwarf_Die *die)
+{
+	Dwarf_Die unit;
+
+	if (dwarf_diecu(die, &unit, NULL, NULL) == NULL)
+		return false;
+	switch (dwarf_srclang(&unit)) {
+	case DW_LANG_C:
+	case DW_LANG_C89:
+	case DW_LANG_C99:
+	case DW_LANG_C11:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /*
  * Return the name of a function that has no linkage name, such as a static
  * function of C++.  If the function is in a class or namespace, return its name
@@ -335,7 +355,10 @@ scoped_name(struct symbol_lookup *l, struct object *o, Dwarf_Addr address,
 	    Dwarf_Die *die)
 {
 	Dwarf_Die declaration = declaration_of(die), *scopes = NULL;
-	const int count = dwarf_getscopes_die(&declaration, &scopes);
+	/* dwarf_getscopes_die() searches the whole unit. */
+	const int count = is_in_c(&declaration)
+				  ? 0
+				  : dwarf_getscopes_die(&declaration, &scopes);
 	const char *name = NULL;
 
 	/*
@@ -472,26 +495,28 @@ set_line(struct symbol_lookup *l, struct object *o, Dwarf_Addr address,
 
 /*
  * Store in '*around_ret', which the caller frees, the debugging entries around
- * an address of a unit, and return their number.  dwarf_getscopes() finds the
- * innermost function at the address; dwarf_getscopes_die() then finds the
- * functions into which that function was inlined.  If dwarf_getscopes() finds
- * no function, use the index of the object.
+ * an address of a unit, and return their number.  Use the index of the object.
+ * If it has no function at the address, dwarf_getscopes() finds the innermost
+ * function; dwarf_getscopes_die() then finds the functions into which that
+ * function was inlined.  Both search the whole unit.
  */
 static int
 find_scopes(struct object *o, Dwarf_Die *unit, Dwarf_Addr address,
 	    Dwarf_Die **around_ret)
 {
 	Dwarf_Die *scopes = NULL, innermost;
-	int count = dwarf_getscopes(unit, address, &scopes);
+	int count = 0;
 
-	if (count <= 1) {
-		*around_ret =
-			calloc(SYMBOL_LOOKUP_NAMES_MAX, sizeof(**around_ret));
-		if (*around_ret != NULL)
-			count = (int)scope_index_functions(
-				&o->index, unit, address, *around_ret,
-				SYMBOL_LOOKUP_NAMES_MAX);
-	} else {
+	*around_ret = calloc(SYMBOL_LOOKUP_NAMES_MAX, sizeof(**around_ret));
+	if (*around_ret != NULL)
+		count = (int)scope_index_functions(&o->index, unit, address,
+						   *around_ret,
+						   SYMBOL_LOOKUP_NAMES_MAX);
+	if (count != 0)
+		return count;
+	free(*around_ret);
+	*around_ret = NULL;
+	if (dwarf_getscopes(unit, address, &scopes) > 1) {
 		innermost = scopes[0];
 		count = dwarf_getscopes_die(&innermost, around_ret);
 	}
@@ -535,8 +560,6 @@ find_names(struct symbol_lookup *l, struct object *o, uint64_t address,
 	   struct symbol_lookup_name *names)
 {
 	GElf_Addr bias;
-	GElf_Sym symbol;
-	GElf_Off offset;
 	size_t n = 0;
 
 	memset(names, 0, SYMBOL_LOOKUP_NAMES_MAX * sizeof(*names));
@@ -556,8 +579,7 @@ find_names(struct symbol_lookup *l, struct object *o, uint64_t address,
 	if (n == 0)
 		n = 1;
 	names[n - 1].function =
-		readable(l, dwfl_module_addrinfo(o->module, address, &offset,
-						 &symbol, NULL, NULL, NULL));
+		readable(l, symbol_index_find(&o->symbols, o->module, address));
 	if (n == 1 && o->has_debug && names[0].file == NULL)
 		set_line(l, o, address, &names[0]);
 	return names[n - 1].function != NULL || names[0].file != NULL ? n : 0;
