@@ -105,7 +105,9 @@ build(struct symbol_index *s, Dwfl_Module *module)
 	if (count <= 1 || s->first_global < 0)
 		return;
 	s->symbols = calloc((size_t)count, sizeof(*s->symbols));
-	for (int i = 1; s->symbols != NULL && i < count; i++) {
+	if (s->symbols == NULL)
+		return;
+	for (int i = 1; i < count; i++) {
 		GElf_Sym symbol;
 		GElf_Addr low;
 		const char *const name = dwfl_module_getsym_info(
@@ -119,8 +121,7 @@ build(struct symbol_index *s, Dwfl_Module *module)
 				.number = i,
 			};
 	}
-	if (s->count != 0)
-		qsort(s->symbols, s->count, sizeof(*s->symbols), compare);
+	qsort(s->symbols, s->count, sizeof(*s->symbols), compare);
 	sum_up(s);
 }
 

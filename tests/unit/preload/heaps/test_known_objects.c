@@ -156,5 +156,5 @@ main(void)
 		known_objects_are_of_one_moment,
 	};
 
-	return hand_run("known_objects", tests, sizeof(tests) / sizeof(*tests));
+	return hand_run("known_objects", tests, 2);
 }
