@@ -42,7 +42,10 @@ add_segment(struct text *t, uint64_t segment)
 	text_u64(t, segment);
 }
 
-/* The values for one name, besides struct output_names. */
+/*
+ * What the conversions of one file name need.  They also need struct
+ * output_names, whose values are the same for all names.
+ */
 struct fill {
 	uint64_t segment, number;
 	size_t exe_nbytes; /* bytes of the executable's name to use */

@@ -315,8 +315,8 @@ edit_header(void *context, const struct hatf_reader *reader, char *header)
 }
 
 /*
- * Should the format show stacks without hidden frames, because its readers look
- * for call sites?
+ * Do readers of the format look for call sites?  If so, remove the hidden
+ * frames from the stacks.
  */
 static bool
 is_profile(const char *format)

@@ -202,9 +202,9 @@ is_program_event(const struct hatf_record *r)
 }
 
 /*
- * Does 's' begin with \xHH for a printable character?  A comment of a trace
- * needs this escape, but the dump prints the character itself, which is stored
- * in '*c_ret'.
+ * Does 's' begin with \xHH for a printable character?  In the trace, comments
+ * must escape some printable characters.  The dump need not, so it prints the
+ * character itself, which this function stores in '*c_ret'.
  */
 static bool
 is_needless_escape(const uint8_t *s, size_t nbytes, char *c_ret)

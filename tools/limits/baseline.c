@@ -205,9 +205,10 @@ baseline_fit_view(const struct baseline *b, struct stack_view_options *view)
 		if (has_equal_wrappers(view, wrappers))
 			return true;
 		return refuse(b->path,
-			      "made with other wrappers: give the same ones by "
-			      "--wrapper and --limits, or none, or write the "
-			      "baseline again by --update",
+			      "made with other wrappers: give the same ones "
+			      "(by --wrapper or in the file of --limits), or "
+			      "give no wrappers, or write the baseline again "
+			      "by --update",
 			      NULL);
 	}
 	for (size_t i = 0; i < json_array_size(wrappers); i++)

@@ -42,7 +42,10 @@
 #define CODE_MASK (((uint64_t)1 << 61) - 1)
 #define CODE_OURS ((uint64_t)1 << 60)
 
-/* Maximum length of a packet's content after the longer header, in bytes. */
+/*
+ * Maximum length of a packet's content in bytes, after the header of version 3.
+ * The header of older versions is shorter (memtrace.h).
+ */
 #define CONTENT_MAX (MEMTRACE_PACKET_MAX - MEMTRACE_HEADER_DOMAIN_NBYTES)
 
 /*
