@@ -109,6 +109,34 @@ for signal in HUP INT TERM; do
 done
 check 'the trace that others were copied from' "$(md5sum <bare.hatf.gz)" "$sum"
 
+# A signal ends the search for names, not the summary.  strace makes the search
+# slow: it delays the end of each rename().
+if strace -o /dev/null -e inject=rename:delay_exit=1 true 2>/dev/null; then
+	mkdir slow
+	strace -f -o /dev/null -e trace=rename \
+		-e inject=rename:delay_exit=1000000 "$HATF" record \
+		-o slow/%p.hatf.gz sh -c './leaky; ./leaky; ./leaky; ./leaky' \
+		2>err &
+	strace=$!
+	for _ in $(seq 400); do
+		for trace in slow/*.hatf.gz; do
+			[ -e "$trace" ] &&
+				comments "$trace" | grep -q '|function=' &&
+				break 2
+		done
+		sleep 0.05
+	done
+	pkill -TERM -P $strace hatf
+	wait $strace
+	check 'interrupted: status' $? 0
+	grep -q "^hatf record: interrupted: [34] traces have no functions and \
+lines; 'hatf symbolize' adds them\$" err || fail "interrupted: $(cat err)"
+	grep -q 'no events lost' err || fail "interrupted: $(cat err)"
+	for trace in slow/*.hatf.gz; do
+		"$HATF" verify "$trace" >/dev/null || fail "$trace: verify"
+	done
+fi
+
 # A symbolic link stays a link, and the file to which it leads gets the names.
 ln -s "$PWD/bare.hatf.gz" link.hatf.gz
 run "$HATF" symbolize link.hatf.gz

@@ -13,6 +13,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Exit statuses, with the meanings that shells give them. */
@@ -68,6 +69,16 @@ run_child(char *const *argv, const struct signals *s, int error_fd)
 	if (write(error_fd, &e, sizeof(e)) < 0)
 		_exit(EXIT_NOT_FOUND);
 	_exit(EXIT_NOT_FOUND);
+}
+
+/* Discard the signals that came while the command ended. */
+static void
+signals_discard(const struct signals *s)
+{
+	const struct timespec at_once = { 0, 0 };
+
+	while (sigtimedwait(&s->waited, NULL, &at_once) > 0)
+		continue;
 }
 
 /*
@@ -149,7 +160,19 @@ launch_run(char *const *argv, struct launch *ret)
 		ret->exec_errno = 0;
 	close(fds[0]);
 	ret->wait_status = wait_and_forward(ret->pid, &signals);
+	signals_discard(&signals);
 	return true;
+}
+
+bool
+launch_is_interrupted(void)
+{
+	sigset_t pending;
+
+	return sigpending(&pending) == 0 &&
+	       (sigismember(&pending, SIGHUP) == 1 ||
+		sigismember(&pending, SIGINT) == 1 ||
+		sigismember(&pending, SIGTERM) == 1);
 }
 
 bool

@@ -31,6 +31,12 @@ struct launch {
  */
 bool launch_run(char *const *argv, struct launch *ret);
 
+/*
+ * After launch_run(): has a signal come since the end of the command that asks
+ * this process to end (SIGHUP, SIGINT or SIGTERM)?
+ */
+bool launch_is_interrupted(void);
+
 /* Did the command end with exit status 0? */
 bool launch_succeeded(const struct launch *l);
 

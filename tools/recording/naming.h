@@ -14,8 +14,10 @@ bool naming_has_stacks(void);
 /*
  * Write functions, files and lines into the complete traces of the command and
  * of its descendants, as 'hatf symbolize' does.  If this fails for a trace,
- * that trace stays unchanged, and a message states the reason.  With
- * 'is_verbose', a line names each object without debug information.
+ * that trace stays unchanged, and a message states the reason.  After a signal
+ * that asks this process to end, leave the rest of the traces as they are, and
+ * say so.  With 'is_verbose', a line names each object without debug
+ * information.
  */
 void naming_symbolize(const struct collection *c, bool is_verbose);
 
