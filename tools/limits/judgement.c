@@ -443,7 +443,8 @@ take_found(void *ctx, const struct condition_term *term,
 		 measure_figure(measure, growth).text);
 	found.place = find_growth(g->figures, row, measure);
 	snprintf(buf + strlen(buf), sizeof(buf) - strlen(buf),
-		 " to %s%s%.2500s",
+		 " from %s to %s%s%.2500s",
+		 measure_figure(measure, k->old_side.median).text,
 		 measure_figure(measure, k->new_side.median).text,
 		 found.place.site != NULL ? "; most of it by " : "",
 		 found.place.site != NULL ? found.place.site : "");
