@@ -250,7 +250,7 @@ busy_exec_fails(void)
 {
 	be_busy();
 	for (int i = 0; i < 3; i++) {
-		execl("/nonexistent", "none", (char *)NULL);
+		execl("/", "none", (char *)NULL);
 		usleep(10000);
 	}
 	exit(26);
