@@ -533,7 +533,8 @@ run "$HATF" check --baseline heap.base old.1.hatf
 check_status "the same: $(cat out)" 0
 run "$HATF" check --baseline heap.base --fail-on 'live>999' new.?.hatf
 check_status 'grown' 3
-grep -q 'live at end grew by 1000 B from 4.9 KiB to 5.9 KiB' out || fail "grown: $(cat out)"
+grep -q 'live at end grew by 1000 B from 4.9 KiB to 5.9 KiB' out ||
+	fail "grown: $(cat out)"
 run "$HATF" check --baseline heap.base --fail-on 'live>1000' new.?.hatf
 check_status 'not above the limit' 0
 run "$HATF" check --baseline heap.base --floor 20 new.1.hatf
