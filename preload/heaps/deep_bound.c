@@ -180,7 +180,7 @@ visit(struct dl_phdr_info *info, size_t nbytes, void *context)
 	struct dynamic dynamic;
 
 	(void)nbytes;
-	if (pass->known != NULL && known_objects_have(pass->known, info, index))
+	if (known_objects_have(pass->known, info, index))
 		return 0;
 	if (!elf_dynamic_has(info, PT_LOAD, (uintptr_t)&deep_bound_patch) &&
 	    elf_dynamic_read(info, &dynamic))

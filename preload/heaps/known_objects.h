@@ -25,8 +25,8 @@ struct known_objects {
 };
 
 /*
- * From now on, the objects that are loaded at this moment are known.  Call this
- * once, before the other functions.
+ * From now on, only the objects that are loaded at this moment are known.  Call
+ * this before known_objects_renew().
  */
 void known_objects_begin(void);
 
@@ -38,14 +38,16 @@ struct known_objects known_objects_renew(void);
 
 /*
  * Is the object 'info', which dl_iterate_phdr() visits after 'index' others,
- * known?  If an object was unloaded after known_objects_renew(), return false,
- * since the objects after it have moved up.
+ * known?  'known' may be NULL: then none is.  If an object was unloaded after
+ * known_objects_renew(), return false, since the objects after it have moved
+ * up.
  */
 static inline bool
 known_objects_have(const struct known_objects *known,
 		   const struct dl_phdr_info *info, size_t index)
 {
-	return index < known->count && info->dlpi_subs == known->unloads;
+	return known != NULL && index < known->count &&
+	       info->dlpi_subs == known->unloads;
 }
 
 #endif /* KNOWN_OBJECTS_H */

@@ -135,7 +135,7 @@ visit(struct dl_phdr_info *info, size_t nbytes, void *context)
 	struct dynamic dynamic;
 
 	(void)nbytes;
-	if (w->known != NULL && known_objects_have(w->known, info, index))
+	if (known_objects_have(w->known, info, index))
 		return 0;
 	if (!elf_dynamic_has(info, PT_LOAD, (uintptr_t)&patch_calls) &&
 	    !elf_dynamic_has(info, PT_LOAD, (uintptr_t)w->patches[0].real) &&

@@ -19,6 +19,7 @@
 #include "preload/process/fork.h"
 #include "preload/record/real.h"
 #include "preload/sys/export.h"
+#include "preload/sys/filter.h"
 #include "preload/sys/raw_syscall.h"
 #include "preload/writer/writer.h"
 
@@ -76,7 +77,7 @@ is_missing(const char *path)
 {
 	long result;
 
-	if (!real_execve_is_libcs() || !end_is_due())
+	if (!real_execve_is_libcs() || !end_is_due() || filter_is_expected())
 		return false;
 #ifdef SYS_access
 	result = raw_syscall_call(SYS_access, (long)path, F_OK, 0, 0, 0, 0);

@@ -30,7 +30,7 @@
 #include "preload/record/thread.h"
 #include "preload/state/process_state.h"
 #include "preload/sys/export.h"
-#include "preload/sys/memory.h"
+#include "preload/sys/filter.h"
 #include "preload/sys/say.h"
 #include "preload/sys/sys.h"
 #include "preload/writer/remaining_threads.h"
@@ -69,8 +69,7 @@ avoid_harm(unsigned harm, bool all_threads)
 {
 	const enum process_scope scope = process_scope();
 
-	memory_end_names();
-	end_expect_filter();
+	filter_expect();
 	say_expect_filter(false);
 	/*
 	 * confinement_set() makes the writer thread now, since it may be

@@ -4,7 +4,6 @@
 #include "preload/process/end.h"
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <unistd.h>
@@ -79,21 +78,10 @@ finish_held(enum writer_end how)
 		signals_release_late(&held, is_brief);
 }
 
-/* The child of a fork inherits the filter, and this flag. */
-static _Atomic bool expects_filter;
-
-void
-end_expect_filter(void)
-{
-	/* relaxed: threads come under the filter only after this store. */
-	atomic_store_explicit(&expects_filter, true, memory_order_relaxed);
-}
-
 bool
 end_is_due(void)
 {
-	return process_is_tracing() && process_is_own() &&
-	       !atomic_load_explicit(&expects_filter, memory_order_relaxed);
+	return process_is_tracing() && process_is_own();
 }
 
 void
@@ -109,7 +97,7 @@ end_trace(enum writer_end how)
 		say_rest();
 		writer_end_late();
 	}
-	if (!process_is_tracing() || !process_is_own())
+	if (!end_is_due())
 		return;
 	saved_errno = errno;
 	if (!writer_end_dormant())

@@ -28,15 +28,8 @@ void end_register(void);
  */
 void end_trace(enum writer_end how);
 
-/*
- * Would end_trace() end a trace?  The answer is no once the program may have a
- * filter of system calls, because this function serves to avoid that work by
- * another system call.  Does not use errno.
- */
+/* Has the process a trace that end_trace() would end?  Does not use errno. */
 bool end_is_due(void);
-
-/* From now on, the process may have a filter of system calls. */
-void end_expect_filter(void);
 
 /*
  * The calling thread is about to end by syscall(SYS_exit).  If there is neither

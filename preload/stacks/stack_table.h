@@ -8,7 +8,7 @@
  * so no lock is needed.  A search finds a node by its parent and its address.
  *
  * The tables are mapped once, and only used pages take memory: 24 bytes for a
- * stack, 12 for a frame, and at most 2 MiB for hash tables.  When
+ * stack, 12 for a frame, and at most 2.1 MiB for hash tables.  When
  * STACK_TABLE_MAX is reached, new stacks get no number.  Their events are
  * recorded with the number of the innermost caller that has one.
  *

@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "preload/sys/filter.h"
 #include "preload/sys/sys.h"
 
 /*
@@ -21,20 +22,6 @@
 #endif
 
 static _Atomic uint64_t mapped[MEMORY_KINDS];
-
-/*
- * Has memory_end_names() been called?  If so, do not name new mappings, because
- * the program's filter of system calls may kill the process for prctl().  The
- * child of a fork inherits the filter, and therefore keeps this flag.
- */
-static _Atomic bool is_unnamed;
-
-void
-memory_end_names(void)
-{
-	/* relaxed: threads come under the filter only after this store. */
-	atomic_store_explicit(&is_unnamed, true, memory_order_relaxed);
-}
 
 /* relaxed, all accesses of 'mapped': no other data depends on these sums. */
 uint64_t
@@ -76,8 +63,7 @@ map(size_t nbytes, int flags)
 	/* Refuse huge pages.  With them, touching one byte would take 2 MiB. */
 	if ((flags & MAP_PRIVATE) != 0 && nbytes >= HUGE_NBYTES)
 		madvise(p, nbytes, MADV_NOHUGEPAGE);
-	/* relaxed: see memory_end_names(). */
-	if (!atomic_load_explicit(&is_unnamed, memory_order_relaxed))
+	if (!filter_is_expected())
 		prctl(PR_SET_VMA, PR_SET_VMA_ANON_NAME, p, nbytes, "hatftrace");
 	return p;
 }

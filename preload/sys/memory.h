@@ -4,8 +4,8 @@
  *
  * The recorder maps its memory and never takes any from the traced heap.  Where
  * the kernel supports names, /proc/PID/maps shows private memory as
- * "[anon:hatftrace]" and shared memory as "[anon_shmem:hatftrace]", until
- * memory_end_names().
+ * "[anon:hatftrace]" and shared memory as "[anon_shmem:hatftrace]", until the
+ * program may have a filter of system calls (filter.h).
  *
  * The functions that return a pointer return NULL on failure.  The memory reads
  * as zero, and only touched pages use physical memory.  It is page-aligned, or
@@ -30,12 +30,6 @@
  * arena is mapped, further calls do nothing.
  */
 void memory_prepare(void);
-
-/*
- * Stop naming new mappings.  Call this before the program installs a filter of
- * system calls, because the filter may kill the process for prctl().
- */
-void memory_end_names(void);
 
 /* Map private memory that reads as zero in the child of a fork. */
 void *memory_map_wiped(size_t nbytes);
