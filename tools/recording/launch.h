@@ -26,8 +26,8 @@ struct launch {
 
 /*
  * Run 'argv' and wait for its end.  Afterwards SIGCHLD and the signals named
- * above stay blocked in this process.  If the child cannot be created, print an
- * error message and return false.
+ * above stay blocked in this process, and none of them is pending.  If the
+ * child cannot be created, print an error message and return false.
  */
 bool launch_run(char *const *argv, struct launch *ret);
 

@@ -32,22 +32,24 @@ naming_symbolize(const struct collection *c, bool is_verbose)
 	 * without names.
 	 */
 	struct symbol_lookup *const lookup = symbol_lookup_open(&options);
-	const size_t count = c->own_count + c->descendant_count;
-	size_t done = 0;
+	size_t left = 0;
 	struct expand_counts counts;
 
 	if (lookup == NULL)
 		return;
-	for (size_t i = 0; i < count && !launch_is_interrupted(); i++) {
-		done = i + 1;
-		if (is_finished(&c->traces[i]))
+	for (size_t i = 0; i < c->own_count + c->descendant_count; i++) {
+		if (!is_finished(&c->traces[i]))
+			continue;
+		if (launch_is_interrupted())
+			left++;
+		else
 			symbolize_trace_in_place(c->traces[i].path, lookup,
 						 &counts);
 	}
-	if (done != count)
+	if (left != 0)
 		message_print("interrupted: %zu traces have no functions and "
 			      "lines; 'hatf symbolize' adds them",
-			      count - done);
+			      left);
 	if (is_verbose)
 		symbol_lookup_report(lookup);
 	symbol_lookup_close(lookup);

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Addresses come from traces, so limit the memory, to some 100 MB. */
-#define ENTRIES_MAX 1000000u
+/* Addresses come from traces, so limit the memory of all answers. */
+#define NBYTES_MAX ((size_t)64 << 20)
 
 struct answer {
 	uint64_t address;
@@ -47,10 +47,11 @@ name_cache_put(struct name_cache *cache, int object, uint64_t address,
 	       const struct symbol_lookup_name *names, size_t n)
 {
 	struct answer *a;
+	const size_t nbytes = sizeof(*a) + n * sizeof(a->names[0]);
 
-	if (cache->count == ENTRIES_MAX)
+	if (cache->nbytes + nbytes > NBYTES_MAX)
 		return;
-	a = malloc(sizeof(*a) + n * sizeof(a->names[0]));
+	a = malloc(nbytes);
 	if (a == NULL)
 		return;
 	a->address = address;
@@ -60,7 +61,7 @@ name_cache_put(struct name_cache *cache, int object, uint64_t address,
 	if (tsearch(a, &cache->tree, compare) == NULL)
 		free(a);
 	else
-		cache->count++;
+		cache->nbytes += nbytes;
 }
 
 void

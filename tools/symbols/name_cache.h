@@ -4,7 +4,7 @@
  *
  * The processes of a shell script share most of their code.  With this cache,
  * 'hatf record' looks up each address of a library once, not once for each
- * trace.  A search in the debug information takes some 0.3 ms.
+ * trace.
  *
  * A cache belongs to one symbol_lookup, whose strings it refers to.  Only one
  * thread at a time may use it.
@@ -21,7 +21,7 @@
 /* Begins as all zeros. */
 struct name_cache {
 	void *tree; /* of tsearch(3) */
-	size_t count;
+	size_t nbytes;
 };
 
 /*

@@ -232,21 +232,13 @@ is_in_its_section(Dwfl_Module *module, int number, GElf_Addr address)
 	GElf_Sym symbol;
 	GElf_Addr low, bias;
 	GElf_Word section;
+	GElf_Shdr header;
 	Elf *elf;
-	Elf_Scn *next = NULL;
 
-	if (dwfl_module_getsym_info(module, number, &symbol, &low, &section,
-				    &elf, &bias) == NULL)
-		return false;
-	while (elf != NULL && (next = elf_nextscn(elf, next)) != NULL) {
-		GElf_Shdr header;
-
-		if (gelf_getshdr(next, &header) != NULL &&
-		    address - bias - header.sh_addr < header.sh_size &&
-		    elf_ndxscn(next) == section)
-			return true;
-	}
-	return false;
+	return dwfl_module_getsym_info(module, number, &symbol, &low, &section,
+				       &elf, &bias) != NULL &&
+	       gelf_getshdr(elf_getscn(elf, section), &header) != NULL &&
+	       address - bias - header.sh_addr < header.sh_size;
 }
 
 const char *
@@ -280,9 +272,10 @@ symbol_index_find(struct symbol_index *s, Dwfl_Module *module,
 	if (label == NULL || label->low < s->symbols[end - 1].reach)
 		return NULL;
 	/* Several labels may be at one address. */
-	for (const struct index_symbol *next = label;
-	     next >= s->symbols && next->low == label->low; next--)
-		if (is_in_its_section(module, next->number, address))
+	for (size_t i = s->symbols[end - 1].label + 1;
+	     i > 0 && s->symbols[i - 1].low == label->low; i--)
+		if (is_in_its_section(module, s->symbols[i - 1].number,
+				      address))
 			return ask(module, address);
 	return NULL;
 }
