@@ -57,7 +57,8 @@ name_cache_put(struct name_cache *cache, int object, uint64_t address,
 	a->address = address;
 	a->object = object;
 	a->n = (uint32_t)n;
-	memcpy(a->names, names, n * sizeof(a->names[0]));
+	if (n != 0)
+		memcpy(a->names, names, n * sizeof(a->names[0]));
 	if (tsearch(a, &cache->tree, compare) == NULL)
 		free(a);
 	else
