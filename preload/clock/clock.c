@@ -16,12 +16,7 @@ _Alignas(64) _Atomic uint64_t clock_tick;
 _Alignas(64) _Atomic uint64_t clock_epoch = 1;
 bool clock_has_counter;
 
-/*
- * Has clock_go_stamped() announced a second thread, or did clock_init() start
- * in stamped mode?  From then on, a thread may use a tick only if the writer
- * has granted the tick to that thread.
- */
-static _Atomic bool clock_stamped;
+_Atomic bool clock_stamped;
 
 /*
  * The thread to which the writer has last granted the tick, or is about to
@@ -231,16 +226,6 @@ clock_bump(void)
 	 * increment.
 	 */
 	atomic_fetch_add_explicit(&clock_epoch, 1, memory_order_seq_cst);
-}
-
-bool
-clock_expects_threads(void)
-{
-	/*
-	 * relaxed: a thread that reads false is the only one, or calls
-	 * clock_go_stamped(), whose exchange orders the threads.
-	 */
-	return atomic_load_explicit(&clock_stamped, memory_order_relaxed);
 }
 
 bool

@@ -92,7 +92,24 @@ extern _Atomic uint64_t clock_tick;
  * 0.  Threads compare it only in stamped mode.
  */
 extern _Atomic uint64_t clock_epoch;
+/*
+ * Has clock_go_stamped() announced a second thread, or did clock_init() start
+ * in stamped mode?  From then on, a thread may use a tick only if the writer
+ * has granted the tick to that thread.  Only clock.c writes this.
+ */
+extern _Atomic bool clock_stamped;
 extern bool clock_has_counter; /* constant after clock_init() */
+
+/* Read 'clock_stamped'. */
+static inline bool
+clock_expects_threads(void)
+{
+	/*
+	 * relaxed: a thread that reads false is the only one, or calls
+	 * clock_go_stamped(), whose exchange orders the threads.
+	 */
+	return atomic_load_explicit(&clock_stamped, memory_order_relaxed);
+}
 
 /* Read the processor's counter after all earlier loads have completed. */
 static inline uint64_t
@@ -219,12 +236,6 @@ bool clock_go_stamped(void);
  * is larger than all earlier stamps of the caller.  This is a full barrier.
  */
 void clock_bump(void);
-
-/*
- * Has clock_go_stamped() been called in this process, or did clock_init() start
- * in stamped mode?
- */
-bool clock_expects_threads(void);
 
 /*
  * Is the clock in stamped mode, so that no thread may use a tick at present?

@@ -51,8 +51,8 @@ extern _Atomic uint32_t *owners_table __attribute__((visibility("hidden")));
 
 /*
  * Map the table, 2 MiB of address space of which little is touched.  Call this
- * while the process has one thread.  Return false if there is no memory.  The
- * child of a fork begins with an empty table.
+ * before a second thread has its first event.  Return false if there is no
+ * memory.  The child of a fork begins with an empty table.
  */
 bool owners_begin(void);
 

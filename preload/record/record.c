@@ -154,9 +154,7 @@ record_fields(const struct record_dtd *dtd, const char *text, size_t nbytes)
 
 /*
  * Can an event about this block go into the ring as it is, without a stamp or a
- * new tick?  If the clock has a tick, the answer can be yes only if stacks are
- * recorded.  Without stacks, the fast path has already taken the events that
- * may use this tick.
+ * new tick?
  */
 static inline bool
 needs_no_time(const struct thread *t, const struct record_block *block)
@@ -168,7 +166,7 @@ needs_no_time(const struct thread *t, const struct record_block *block)
 	if (tick == CLOCK_IDLE)
 		return record_has_brief_tick(t);
 	return tick == CLOCK_STAMPED ? record_is_ordered(t, block)
-				     : record_has_stacks && tick == t->tick;
+				     : tick == t->tick;
 }
 
 static inline bool
@@ -241,7 +239,7 @@ record_realloc_begin(const void *old)
 	const uint64_t operand[1] = { (uintptr_t)old };
 
 	return begin_realloc(EVENT_REALLOC_BEGIN, operand,
-			     record_block_nbytes(old));
+			     record_old_nbytes(old));
 }
 
 struct thread *

@@ -233,6 +233,10 @@ record_word(struct thread *t, uint64_t word, bool fits)
  * Like record_word(), for the begin of a realloc of 'old', which is not NULL.
  * If the begin is recorded, the ring stays closed and has room for the end.
  * '*limit_ret' is then the old 'limit'; pass it to record_realloc_word().
+ *
+ * This begin has no size code.  Only a process of one thread can do without:
+ * if there are other threads, the writer must notice that one of them gets a
+ * part of the old block before the end (ORDER.md, "Reallocs").
  */
 static inline __attribute__((always_inline, warn_unused_result)) bool
 record_realloc_old(struct thread *t, const void *old, uint64_t *limit_ret)
@@ -242,7 +246,8 @@ record_realloc_old(struct thread *t, const void *old, uint64_t *limit_ret)
 	const uint64_t head = t->head;
 
 	if (__builtin_expect((address & EVENT_REALLOC_EXTRA_BITS) == 0 &&
-				     record_has_tick(t) && head + 2 <= limit,
+				     record_has_tick(t) && head + 2 <= limit &&
+				     !clock_expects_threads(),
 			     1)) {
 		record_put(t, head, address | EVENT_KIND_REALLOC);
 		*limit_ret = limit;

@@ -11,6 +11,7 @@
 #include "hatf/recorder/bells.h"
 #include "preload/clock/clock.h"
 #include "preload/record/record.h"
+#include "preload/record/record_order.h"
 #include "preload/record/ring_wait.h"
 #include "preload/record/ringfile.h"
 #include "preload/state/process_state.h"
@@ -80,6 +81,19 @@ discard(uint64_t until, struct narrator *narrator)
 }
 
 /*
+ * The process has several threads, and the recorder is still dormant.  If the
+ * clock has not expected threads before, no thread but the first can be inside
+ * a recording, so the table of owners may begin now.
+ */
+static void
+expect_threads(void)
+{
+	if (!clock_expects_threads())
+		record_begin_owners();
+	clock_go_stamped();
+}
+
+/*
  * Begin a trace, while the program's threads continue.  Once these threads see
  * that 'process_dormant' is false, they publish events, perhaps of blocks that
  * the trace does not know (FORMAT.md, header key "start").  Therefore take a
@@ -134,7 +148,7 @@ start_recording(void)
 	 * any event of the new thread, so the order is right.
 	 */
 	if (remaining_threads_several(true))
-		clock_go_stamped();
+		expect_threads();
 	clock_set_idle();
 	/*
 	 * If the process is killed from now on, recovery completes this trace.
