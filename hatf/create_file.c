@@ -5,8 +5,8 @@
  *
  * A trace contains command lines, file names and addresses, so a file with such
  * data must be readable only by the owner of the file.  The new file does not
- * get the mode of the input, because a pipe has no mode, and users can share
- * the new file by chmod.
+ * get the mode of the input, because the input may be a pipe, and users can
+ * share the new file by chmod.
  */
 #include "hatf/create_file.h"
 #include "hatf/hatf.h"

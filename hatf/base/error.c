@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * error.c - the texts of statuses, tags, violations, heritages and errors
+ * error.c - the texts of statuses, tags, violations and errors, and of 'enum
+ * hatf_heritage'
  */
 #include "hatf/hatf.h"
 

@@ -24,8 +24,8 @@
  * Copy 'given', the caller's struct, to 'own', which has 'own_nbytes' bytes.
  * Set 'struct_nbytes' of the copy to 'own_nbytes'.  Members that the caller's
  * struct lacks become 0.  If 'given' is NULL, all members but 'struct_nbytes'
- * become 0.  Return false if the caller's size is impossible, or if a member
- * that this version does not know is not 0.
+ * become 0.  Return false if the caller's size is impossible, or if 'given' has
+ * a nonzero member that this version does not know.
  */
 bool sized_take(void *own, size_t own_nbytes, const void *given);
 

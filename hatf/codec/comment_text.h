@@ -26,7 +26,7 @@ struct text {
 	bool full;
 };
 
-/* Start with an empty text in 'buf', which stays the caller's. */
+/* Start with an empty text in 'buf', a buffer that the caller owns. */
 void text_init(struct text *t, char *buf, size_t cap);
 
 /*

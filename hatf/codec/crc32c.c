@@ -4,10 +4,10 @@
  *
  * The CRC-32C instruction of the processor has a latency of three cycles and a
  * throughput of one per cycle.  So crc32c_add() splits a long input into
- * thirds, computes their checksums by turns in one loop, and then joins the
- * checksums.  To join the checksums, it multiplies the checksum of each third
- * by x^(8n), modulo the polynomial, where 'n' is the number of bytes in the
- * thirds after this third.  The XOR of the three products is the joined
+ * thirds, computes the three checksums interleaved in one loop, and then joins
+ * the checksums.  To join the checksums, it multiplies the checksum of each
+ * third by x^(8n), modulo the polynomial, where 'n' is the number of bytes in
+ * the thirds after this third.  The XOR of the three products is the joined
  * checksum.  Joining takes as long as the checksum of a few kilobytes, so
  * crc32c_add() does not split a short input.
  */

@@ -162,9 +162,9 @@ is_short(const struct layout_field *f)
 }
 
 /*
- * Write allocs and frees up to the first other record, and return that record,
- * or 'end' if there is none.  is_short() must be true for the layout, so that
- * the records store only sizes and addresses.
+ * Write records up to the first that is neither an alloc nor a free.  Return
+ * that record, or 'end' if there is none.  is_short() must be true for the
+ * layout, so that the records store only sizes and addresses.
  */
 static const struct hatf_record *
 put_short_run(struct encoder *e, const struct hatf_record *rec,

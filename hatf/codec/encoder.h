@@ -88,7 +88,7 @@ struct encoder {
 	 * than this.
 	 */
 	size_t at_once_max;
-	struct stack_column *column; /* the caller's; NULL: no column */
+	struct stack_column *column; /* owned by the caller; NULL: none */
 	/* offset in 'buf' where the comment with the column will be inserted */
 	size_t column_off;
 	/*
@@ -120,16 +120,16 @@ size_t encoder_memory_nbytes(const struct place_planner *planner);
 size_t encoder_room_nbytes(const struct place_planner *planner);
 
 /*
- * Start with an empty buffer.  'buf' (of 'cap' bytes) and 'memory' stay the
- * caller's; 'memory' has encoder_memory_nbytes(planner) bytes and the alignment
- * of malloc().  Copy '*planner'.  The encoder must not be moved afterwards.
+ * Start with an empty buffer.  The caller still owns 'buf' (of 'cap' bytes) and
+ * 'memory', which has encoder_memory_nbytes(planner) bytes and the alignment of
+ * malloc().  Copy '*planner'.  The encoder must not be moved afterwards.
  */
 void encoder_init(struct encoder *e, uint8_t *buf, size_t cap,
 		  const struct place_planner *planner, void *memory);
 
 /*
  * From now on put the stacks of the records into 'column' where possible, and
- * not into the attributes.  'column' stays the caller's, and must be zeroed.
+ * not into the attributes.  The caller owns 'column', and must zero it first.
  * The buffer needs ENCODER_COLUMN_NBYTES more; without this room, stacks stay
  * in the attributes.  Use this only for a stream with block comments.
  */

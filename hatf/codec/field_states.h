@@ -56,15 +56,15 @@ enum {
 	/* added to the class of a size that differs from the last size */
 	FIELD_CLASS_CHANGED = 4,
 	FIELD_CLASS_UNUSED =
-		TRELLIS_TIED | 31, /* the use does not have the field */
+		TRELLIS_TIED | 31, /* the record stores no size at this use */
 	/* attributes of at most 255 bytes, but not 0, 1, 2, 4 or 8 */
 	FIELD_CLASS_SHORT = 5,
 	FIELD_CLASS_LONG = 6,
 };
 
 /*
- * FIELD_STATE_OTHER: a state outside the trellis.  FIELD_STATE_NO_WIDTH: the
- * width of a state that is not used.
+ * FIELD_STATE_OTHER: a state outside the trellis.  FIELD_STATE_NO_WIDTH: in
+ * place of a width, for a state of the trellis that the field does not have.
  */
 #define FIELD_STATE_OTHER    TRELLIS_STATES
 #define FIELD_STATE_NO_WIDTH 255

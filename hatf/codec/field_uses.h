@@ -78,8 +78,8 @@ uint64_t field_uses_first(const struct field_uses *u, unsigned field);
 
 /*
  * Begin a span of 'n' records and classify sizes and addresses; 'base' is the
- * base of the address.  The span and the layout stay the caller's, and must
- * last until the next call of this function.
+ * base of the address.  The caller owns the span and the layout, and must keep
+ * both until the next call of this function.
  */
 void field_uses_scan(struct field_uses *u, const struct hatf_record *records,
 		     size_t n, const struct layout *layout, bool restart,

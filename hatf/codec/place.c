@@ -58,10 +58,11 @@ place_init(struct place *p)
 
 /*
  * There are two kinds of candidates for the base.  One kind approximates the
- * most frequent address, whose offset then takes 0 bytes.  The other kind is
- * about the middle of the 64 KiB with the most addresses, so that the offset of
- * each address in this range takes 2 bytes.  Each row of the table belongs to
- * one kind, and gives the cost of an offset by the class of the offset.
+ * most frequent address, whose offset then takes 0 bytes.  The other kind
+ * approximates the middle of the 64 KiB with the most addresses, so that the
+ * offset of each address in this range takes 2 bytes.  Each row of the table
+ * belongs to one kind, and gives the cost of an offset by the class of the
+ * offset.
  */
 static const uint8_t candidate_weight[PLACE_CANDIDATES][5] = {
 	{ 0, 2, 2, 4, 8 },
@@ -337,10 +338,11 @@ emit_defaults(struct field_plan *f, const uint8_t *classes, size_t use,
 }
 
 /*
- * Convert the turns of the cheapest path into changes.  'turns' begins with the
- * last turn.  'is_foreign': the field's state before the span is
- * FIELD_STATE_OTHER, so the first change must enter the first state of the
- * path.  Stop, and end the span, where there is no room for a change.
+ * Convert each turn of the cheapest path (a use before which the path changes
+ * its state) into metadata changes.  'turns' begins with the last turn.
+ * 'is_foreign': the field's state before the span is FIELD_STATE_OTHER, so the
+ * first change must enter the first state of the path.  Stop, and end the span,
+ * where there is no room for a change.
  */
 static void
 emit_turns(struct field_plan *f, const struct trellis_job *job, size_t n,
@@ -612,8 +614,8 @@ plan_fast(struct place *p, unsigned field)
 		if (try_fast_state(p, field, fast_states[field].state[i]))
 			return;
 		/*
-		 * The offsets may fit 32 bits if they count from another base,
-		 * so try a candidate as base.
+		 * With another base, all offsets may fit 32 bits, so try a
+		 * candidate as base.
 		 */
 		if (field != HATF_FIELD_ADDRESS || i != 0)
 			continue;

@@ -204,8 +204,8 @@ end_of_class(const uint8_t *classes, size_t i, size_t n, uint8_t class)
 
 /*
  * If a step leaves all costs unchanged, further steps of the same class leave
- * the costs unchanged, too.  So copy the result of the step for them.  A field
- * that is planned alone mostly has long runs of one class.
+ * the costs unchanged, too.  So copy the result of the step for these further
+ * steps.  A field that is planned alone mostly has long runs of one class.
  */
 void
 trellis_run(const struct trellis_job *job, size_t n)

@@ -76,7 +76,7 @@ struct block_page {
 	bool churns : 1;    /* blocks have been removed from the page */
 	/* 'room' was chosen to suit the blocks of the neighbouring page */
 	bool is_guessed : 1;
-	/* has had a block whose address is not a multiple of 16 */
+	/* the page has had a block whose address is not a multiple of 16 */
 	bool has_unaligned : 1;
 };
 

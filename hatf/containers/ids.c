@@ -10,7 +10,7 @@
 
 enum ids_state {
 	IDS_NEW,     /* the id was never seen, and the slot is free */
-	IDS_IMPLIED, /* the id was used while it did not exist */
+	IDS_IMPLIED, /* in use, although no record created the id */
 	IDS_ALIVE,
 	IDS_GONE,
 };

@@ -78,7 +78,7 @@ grow_array(void *old, size_t old_nbytes, size_t nbytes)
 	if (array == NULL)
 		return NULL;
 	if (is_large)
-		madvise(array, nbytes, MADV_HUGEPAGE); /* may fail */
+		madvise(array, nbytes, MADV_HUGEPAGE); /* need not succeed */
 	if (old_nbytes != 0)
 		memcpy(array, old, old_nbytes);
 	free(old);
@@ -295,7 +295,8 @@ put_numbers(struct numbered_blocks *blocks, const struct numbered_page *page)
 
 /*
  * Give a page an array with this shift.  If there is no memory, keep the old
- * array; chains then get longer, or memory is not freed.
+ * array.  If 'shift' is less than before, chains then get longer; if 'shift' is
+ * greater, the page keeps more memory than it needs.
  */
 static void
 change_shift(struct numbered_blocks *blocks, struct numbered_page *page,
@@ -496,10 +497,10 @@ numbered_blocks_put(struct numbered_blocks *blocks, uint64_t address,
 /*
  * Call this after removing a block from 'page'.  If the page is empty, remove
  * the page.  If its array has 16 entries or more for each block, shorten the
- * array to about four entries for each block, but only if the arrays of all
- * pages together are too long (ENTRIES_MEAN): a page that has lost blocks often
- * fills again.  The test takes time, so make it only when the number of blocks
- * in the page is a power of two.
+ * array to about four entries for each block.  But a page that has lost blocks
+ * often fills again, so do this only if the arrays of all pages together are
+ * too long (ENTRIES_MEAN).  To save time, look at the array only when the
+ * number of blocks in the page is a power of two.
  */
 static inline void
 shrink(struct numbered_blocks *blocks, struct numbered_page *page)

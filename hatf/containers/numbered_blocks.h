@@ -74,7 +74,8 @@ struct numbered_row {
 #define NUMBERED_HAS_NEXT    ((uint64_t)1 << 63)
 
 struct numbered_page {
-	uint64_t number; /* numbered_page_of() of each block's address */
+	/* what numbered_page_of() returns for the address of each block */
+	uint64_t number;
 	/*
 	 * number of the first block of each chain, by place >> shift; 0: no
 	 * block

@@ -424,7 +424,8 @@ parse_id(struct hatf_stacks *s, const struct definition *d, const char *key,
 
 /*
  * Handle a definition of an id that has been defined before.  'is_same' says
- * whether both definitions have the same content.  If not, refuse the new one.
+ * whether both definitions have the same content.  If not, refuse the new
+ * definition.
  */
 static enum hatf_status
 compare(struct hatf_stacks *s, bool is_same, const char *key,
@@ -486,7 +487,7 @@ locate_frame(struct hatf_stacks *s, const struct content *content)
 	/*
 	 * The frame's own definition may name an object other than the mapped
 	 * one.  Use the mapping only if the definition names the mapped
-	 * object, or none.
+	 * object, or no object.
 	 */
 	if (status == HATF_OK &&
 	    (content->object == 0 || content->object == number)) {

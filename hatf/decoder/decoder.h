@@ -84,8 +84,8 @@ void decoder_init(struct decoder *d, bool want_metadata);
 /*
  * Decode records from [*next, end) into 'records', at most 'max'.  Move '*next'
  * past these records, set d->stop to the reason for stopping, and return the
- * number of records stored.  The attributes of the records point into the bytes
- * before 'end', which stay the caller's.
+ * number of records stored.  The attributes of the records point into the
+ * caller's bytes, before 'end'.
  */
 size_t decoder_decode(struct decoder *d, const uint8_t **next,
 		      const uint8_t *end, struct hatf_record *records,

@@ -188,9 +188,9 @@ run_take_attributes(const struct decoder *d, const uint8_t *p,
 }
 
 /*
- * Decode heap records from '*next' on, at most 'max', until another tag follows
- * or fewer than DECODER_RUN_RECORD_NBYTES bytes are left.  Move '*next' past
- * these records, and return their number.
+ * Decode heap records from '*next' on, at most 'max'.  Stop before any other
+ * record, or if fewer than DECODER_RUN_RECORD_NBYTES bytes are left.  Move
+ * '*next' past the decoded records, and return their number.
  */
 static size_t
 decode_run(struct decoder *d, const uint8_t **next, const uint8_t *end,

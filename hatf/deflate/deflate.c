@@ -64,8 +64,8 @@ backend(void)
 }
 
 /*
- * Return the maximum over all libraries, since isa-l may be loaded after the
- * call.
+ * Return the size of the largest work area that any library needs at 'level',
+ * since isa-l may be loaded after the call.
  */
 size_t
 deflate_work_nbytes(int level)

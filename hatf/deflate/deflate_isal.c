@@ -49,7 +49,7 @@ compress_isal(int level, void *work, const uint8_t *in, size_t in_nbytes,
 	z->level_buf = (uint8_t *)work + STREAM_NBYTES;
 	z->level_buf_size = level_buf_nbytes[level - DEFLATE_LEVEL_MIN];
 	/*
-	 * Cast the const away, because 'next_in' is no pointer to const,
+	 * Cast the const away, because 'next_in' is not a pointer to const,
 	 * although isa-l does not write to its input.
 	 */
 	z->next_in = (uint8_t *)(uintptr_t)in;

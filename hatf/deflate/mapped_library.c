@@ -343,7 +343,7 @@ map_segments(struct library *l, int fd, const Elf64_Phdr *phdrs, unsigned n)
 
 /*
  * Copy the program headers from the first FRONT_NBYTES of the file.  Return
- * false if the file is no shared library of this machine, or if its program
+ * false if the file is not a shared library for this machine, or if its program
  * headers are too many or too far from the start.
  */
 static bool

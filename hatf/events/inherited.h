@@ -2,14 +2,14 @@
 /*
  * inherited.h - blocks that a process had before its trace began
  *
- * Without the parent's trace, these blocks are unknown.  The module then
- * assumes that the first free or realloc of an address which this trace has not
- * allocated concerns an inherited block.  Each address can be inherited only
- * once.  A hash table of INHERITED_DEAD_SLOTS slots has the addresses that the
- * trace has allocated and freed.  Each slot keeps only the address that was
- * stored last, because all addresses would take memory proportional to the
- * trace.  So a double free may be mistaken for a free of an inherited block, if
- * another address took over the slot between the two frees.
+ * Without the parent's trace, these blocks are unknown.  If the process then
+ * frees or reallocates an address that this trace has not allocated, the module
+ * assumes that an inherited block was there.  It assumes this only once for
+ * each address.  A hash table of INHERITED_DEAD_SLOTS slots has the addresses
+ * that the trace has allocated and freed.  Each slot keeps only the address
+ * that was stored last, because all addresses would take memory proportional to
+ * the trace.  So a double free may be mistaken for a free of an inherited
+ * block, if another address took over the slot between the two frees.
  *
  * With the parent's trace ('exact'), inherited blocks are in the live set from
  * the start.  This module then keeps only the few addresses whose state at the
@@ -58,8 +58,8 @@ bool inherited_may_be(struct inherited *inherited, uint64_t address);
 
 /*
  * Record that an inherited block, which is not in the live set, was freed or
- * reallocated.  Call inherited_may_be() before; it must have returned true.
- * Return false if there is no memory.
+ * reallocated.  First call inherited_may_be(), which must return true.  Return
+ * false if there is no memory.
  */
 bool inherited_note(struct inherited *inherited, uint64_t address);
 

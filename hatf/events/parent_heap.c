@@ -295,9 +295,9 @@ is_note(const struct hatf_event *e, uint64_t fork, bool *after_ret)
 
 /*
  * Read up to the comment that was written before the fork.  replay() has read
- * all logical events that precede this comment.  But records that are no
- * logical events may still precede it, such as the carried records at the start
- * of a segment.
+ * all logical events that precede this comment.  But records that are not
+ * logical events may still precede the comment, such as the carried records at
+ * the start of a segment.
  */
 static enum hatf_heritage
 seek_note(struct ancestor *a, uint64_t fork)
@@ -430,8 +430,8 @@ replay_parent(struct ancestor *a, const struct birth *birth,
 	enum hatf_status status = hatf_events_open(a->reader, &a->events);
 
 	/*
-	 * The child takes over the heaps of this stage.  So if the child's
-	 * heaps number their blocks, these heaps must, too.
+	 * The child takes over the heaps of the parent's stage.  So if the
+	 * child's heaps number their blocks, the parent's heaps must, too.
 	 */
 	if (status == HATF_OK && child->heaps.numbers_blocks)
 		status = hatf_events_number_blocks(a->events);

@@ -106,8 +106,8 @@ put_call(struct calls *calls, struct sink *s, const struct hatf_record *rec,
 		   (entry->known ? entry->old.object != 0
 				 : call.old_address != 0)) {
 		/*
-		 * The condition is false for a free(NULL) and for a free of an
-		 * omitted block, so these calls are not passed on.
+		 * Do not pass on a free(NULL) or the free of an omitted block:
+		 * for these calls, the condition above is false.
 		 */
 		put(s, &call);
 	}

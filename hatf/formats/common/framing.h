@@ -11,7 +11,7 @@
  *
  * Comments of a trace without a header are ignored.  Exception: in HATF, a
  * trailer that correctly states its own position is an error, because it shows
- * that the header was removed or changed.  In other formats than HATF, block
+ * that the header was removed or changed.  In formats other than HATF, block
  * comments and numbers of bytes are ignored.  Only one thread may use a 'struct
  * framing'.  Zero it before use.
  */

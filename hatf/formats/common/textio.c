@@ -506,9 +506,8 @@ textio_is_terminal_control(uint32_t code)
 /*
  * Would a spreadsheet see a formula at this character, which follows the byte
  * 'before'?  The caller asks this for every character of a text, not only for
- * the first.  A spreadsheet that takes another byte than the comma as
- * separator, or that ignores quotes, may begin a new cell in the middle of the
- * text.
+ * the first.  A spreadsheet that uses a separator other than the comma, or that
+ * ignores quotes, may begin a new cell in the middle of the text.
  */
 static bool
 opens_formula(uint32_t code, uint8_t before)

@@ -155,7 +155,7 @@ void textio_write_escaped(struct outfile *o, const uint8_t *s, size_t nbytes,
 
 /*
  * Return the length in bytes of the UTF-8 character at 's'; 0 if the bytes are
- * no valid character.
+ * not a valid character.
  */
 size_t textio_utf8(const uint8_t *s, size_t nbytes);
 

@@ -3,7 +3,7 @@
  * android_sink.c - convert records to a trace for Android's memory_replay
  * (FORMATS "android")
  *
- * memory_replay stores a thread id in 32 bits and takes 0 for "no thread".  The
+ * memory_replay stores a thread id in 32 bits, where 0 means "no thread".  The
  * sink therefore writes thread 0, the first thread of a trace, as the process
  * id, which is also the kernel's id of that thread.  If the header has no
  * usable process id, the sink writes FIRST_OTHER_THREAD - 1 instead.  The sink

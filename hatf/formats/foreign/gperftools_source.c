@@ -12,12 +12,12 @@
  * 	Buf thread 4 | Buf thread 5 | Death 4 | Buf thread 0 | Barrier | Buf ...
  *
  * So, like gperftools' own 'postprocess', the source keeps all buffers up to a
- * barrier and then merges their events.  It always takes the event of the
- * runnable thread with the least time.  A thread whose next event frees a token
- * that is not allocated yet is blocked until another thread allocates the
- * token.  If the trace ends first, or the buffers exceed BUFFERED_MAX, all
- * blocked threads become runnable, because the token may never be allocated.
- * 'hatf verify' then reports the free of an unknown block.
+ * barrier and then merges their events.  It always takes the earliest next
+ * event of all runnable threads.  If the next event of a thread frees a token
+ * that is not allocated yet, the thread is blocked until another thread
+ * allocates the token.  If the trace ends first, or the buffers exceed
+ * BUFFERED_MAX, all blocked threads become runnable, because the token may
+ * never be allocated.  'hatf verify' then reports the free of an unknown block.
  *
  * Memory is O(live blocks + threads), plus at most about BUFFERED_MAX for
  * buffers.

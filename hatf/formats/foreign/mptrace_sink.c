@@ -55,9 +55,9 @@ write_records(struct sink *s, const struct hatf_record *records, size_t n)
 }
 
 /*
- * Return the value of a header line for which the trace has no value.  If
- * mpatrol wrote the trace, the description must name mptrace as the converter,
- * so that the file equals the one that mptrace would write.
+ * Return the default value of a header line, for a trace that gives no value.
+ * If mpatrol wrote the trace, the description must name mptrace as the
+ * converter, so that the file equals the one that mptrace would write.
  */
 static const char *
 default_value(const struct sink *s, unsigned line)

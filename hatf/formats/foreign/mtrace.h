@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mtrace.h - take apart the names of functions that glibc's mtrace() writes */
+/* mtrace.h - find the offset in a function name that glibc's mtrace() wrote */
 #ifndef HATF_MTRACE_H
 #define HATF_MTRACE_H
 

@@ -303,8 +303,8 @@ put_comment(struct sink *s, const struct hatf_record *rec)
 }
 
 /*
- * Write the record after a comment from which choose_index() has set
- * m->reuse_index.  If the record is an alloc, its block gets this index.
+ * Write 'rec', which follows a comment from which choose_index() has set
+ * m->reuse_index.  If 'rec' is an alloc, its block gets this index.
  */
 static enum hatf_status
 write_reused(struct sink *s, const struct hatf_record *rec)
@@ -408,7 +408,7 @@ static enum hatf_status
 finish(struct sink *s)
 {
 	/*
-	 * mptrace takes a file without a trailer as truncated, so omit the
+	 * mptrace treats a file without a trailer as truncated, so omit the
 	 * trailer of an incomplete trace.
 	 */
 	if (!s->options.incomplete)

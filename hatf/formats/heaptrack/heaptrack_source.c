@@ -549,9 +549,9 @@ static const struct line_kind line_kinds[] = {
 #define LINE_KIND_COUNT (sizeof(line_kinds) / sizeof(line_kinds[0]))
 
 /*
- * Note that the file has a line that belongs to files of kind 'file_kind'.
- * Return false if the file now has lines of both kinds.  A file whose kind is
- * not yet known counts as raw.
+ * Remember that the file has a line of 'file_kind'.  Return false if the file
+ * now has both lines of raw files only and lines of interpreted files only.  A
+ * file whose kind is not yet known counts as raw.
  */
 static bool
 note_file_kind(struct heaptrack *h, enum file_kind file_kind)

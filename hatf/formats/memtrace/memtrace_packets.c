@@ -237,8 +237,8 @@ put_place(struct memtrace_packet *p, const struct hatf_frame *f)
 }
 
 /*
- * Is the frame a place in a location?  It is if the frame has a function, a
- * file, an object or a line, or if the frame has no location code.
+ * Does the location of a code need a place for this frame?  Yes if the frame
+ * has a function, a file, an object or a line, or if it has no location code.
  */
 static bool
 is_place(const struct memtrace_packets *w, const struct hatf_frame *f)
@@ -410,8 +410,8 @@ code_frame(struct memtrace_packets *w, uint8_t *bytes, uint64_t code)
 
 /*
  * The result of code_stack(), which encodes a stack as a difference from the
- * last stack.  The stack has the first 'common' codes of the last stack;
- * 'count' codes follow in 'nbytes' bytes.  code_stack() omits innermost frames
+ * last stack.  The first 'common' codes of both stacks are equal; the 'count'
+ * codes after them take 'nbytes' bytes.  code_stack() omits innermost frames
  * that do not fit the packet.
  */
 struct backtrace {

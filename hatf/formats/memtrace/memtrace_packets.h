@@ -99,8 +99,8 @@ struct memtrace_block {
 
 /*
  * Initialize an encoder.  The caller must first set 'out', 'stacks',
- * 'has_codes', 'version' (2 or 3) and 'pid', and zero the rest.  'out' and
- * 'stacks' stay the caller's.  Call memtrace_packets_fini() whatever the
+ * 'has_codes', 'version' (2 or 3) and 'pid', and zero the rest.  The caller
+ * still owns 'out' and 'stacks'.  Call memtrace_packets_fini() whatever the
  * result.
  */
 bool memtrace_packets_init(struct memtrace_packets *p);

@@ -48,7 +48,7 @@ struct memtrace {
 	 */
 	bool is_memtrace;
 	uint64_t start; /* start of the trace, in microseconds since 1970 */
-	/* units of the trace's time per us; 0: take a unit as 1 us */
+	/* units of the trace's time per us; 0: assume 1 us per unit */
 	uint64_t us_units;
 	/* time of the last event, in microseconds since 1970 */
 	uint64_t time;
