@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * Size in bytes of the buffer for a name and its NUL.  A longer name matches no
- * pattern, but the whole text of the function still can.
+ * Size in bytes of the buffer for a name and its NUL.  No pattern matches a
+ * longer name, but a pattern can still match the whole text of the function.
  */
 #define NAME_NBYTES 8192
 

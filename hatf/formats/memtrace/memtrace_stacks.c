@@ -265,8 +265,8 @@ add_frame(struct memtrace_stacks *m, const struct hatf_frame *frame)
 }
 
 /*
- * Are the known frames of a code equal to the new frames, which begin at index
- * 'first' of 'frames'?
+ * Are the known frames of a location code equal to the new frames, which begin
+ * at index 'first' of 'frames'?
  */
 static bool
 is_same_location(const struct memtrace_stacks *m,
@@ -299,8 +299,8 @@ memtrace_take_location(struct memtrace_stacks *m, struct memtrace_domain *d,
 			status = add_frame(m, &frame);
 	}
 	/*
-	 * If the code has no places, add one frame that has only the code as
-	 * its address.
+	 * If the location code has no places in the source code, add one frame
+	 * that has only an address: the location code.
 	 */
 	if (count == 0)
 		status = add_frame(m, &frame);
@@ -313,8 +313,8 @@ memtrace_take_location(struct memtrace_stacks *m, struct memtrace_domain *d,
 		return HATF_NO_MEMORY;
 	if (!added) {
 		/*
-		 * This code was defined before, perhaps by another domain, so
-		 * the two definitions must be equal.
+		 * This location code was defined before, perhaps by another
+		 * domain, so the two definitions must be equal.
 		 */
 		const bool is_same = is_same_location(m, block, first);
 
@@ -337,7 +337,7 @@ memtrace_cache_matches(const struct memtrace_domain *d, uint64_t bucket,
 	       (d->codes[bucket] ^ code) << 1 == 0;
 }
 
-/* Push the frames of a code onto the last stack. */
+/* Push the frames of a location code onto the last stack. */
 static enum hatf_status
 push_frame(struct memtrace_stacks *m, struct memtrace_domain *d, uint64_t code)
 {
@@ -408,7 +408,10 @@ memtrace_take_stack(struct memtrace_stacks *m, struct memtrace_domain *d,
 				 &follow))
 			return HATF_BAD_FIELD;
 		d->after[last] = (uint16_t)(word >> 2);
-		/* Push the frames of this code and of the predicted codes. */
+		/*
+		 * Push the frames of this location code and of those that the
+		 * cache predicts.
+		 */
 		do {
 			last = d->after[last];
 			if (!is_truncated)

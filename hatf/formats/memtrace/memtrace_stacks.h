@@ -55,8 +55,8 @@ struct memtrace_domain {
 	struct memtrace_names files;
 	struct memtrace_names functions[MEMTRACE_TABLE_COUNT];
 	/*
-	 * The cache: for each bucket a code, and the bucket that is predicted
-	 * to come next.
+	 * The cache of location codes.  Each bucket has a location code and the
+	 * index of the bucket that is predicted to come next.
 	 */
 	uint64_t codes[MEMTRACE_BUCKET_COUNT];
 	uint16_t after[MEMTRACE_BUCKET_COUNT];
@@ -114,8 +114,8 @@ bool memtrace_take_string(struct memtrace_cursor *c, const char **text_ret,
 
 /*
  * Decode a location; the caller has decoded the header of its event.  Errors:
- * HATF_BAD_FIELD, also if the code is known with other frames; HATF_LIMIT;
- * HATF_NO_MEMORY.
+ * HATF_BAD_FIELD, also if an earlier location has the same code but other
+ * frames; HATF_LIMIT; HATF_NO_MEMORY.
  */
 enum hatf_status memtrace_take_location(struct memtrace_stacks *m,
 					struct memtrace_domain *d,

@@ -25,7 +25,7 @@
 #define FIRST_TAG 32
 #define LAST_TAG  255
 
-/* A DTD of the program. */
+/* A DTD that the traced program has defined for its own events. */
 struct known_dtd {
 	char name[NAME_NBYTES];
 	char *text;

@@ -18,8 +18,8 @@
  *	fields=id=7 data="ab"
  *
  * The name of a record with fields is DTD_RECORD, and the record inside it has
- * the name of the DTD.  If the DTD gives the record no fields, 'app' is a
- * number instead.
+ * the name of the DTD.  If the DTD gives the record no fields, a number with
+ * the name of the DTD takes the place of the record inside.
  */
 #ifndef HATF_EVENT_TEXT_H
 #define HATF_EVENT_TEXT_H

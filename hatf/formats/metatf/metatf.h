@@ -36,7 +36,7 @@ enum metatf_role {
  */
 #define METATF_EVENT 0xfd
 
-/* Tag of a schema's record of reallocs that does not state their kind. */
+/* Tag of a schema's realloc record that does not state the kind of realloc. */
 #define METATF_ANY_REALLOC 0xfe
 
 /*

@@ -38,7 +38,7 @@ struct metatf_column {
 	const struct schema_section *section;
 	bool is_compressed;
 	uint64_t last; /* the last number of the previous batch */
-	/* Figures of the batch. */
+	/* Minimum and maximum of the numbers in the batch. */
 	uint64_t min, max;
 	int64_t min_delta, max_delta;
 	uint8_t bytes[BATCH_NBYTES];

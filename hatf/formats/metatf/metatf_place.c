@@ -46,8 +46,8 @@ struct metatf_place {
 	struct mtf_value values[BATCH_VALUES];
 	uint8_t bytes[BATCH_NBYTES];
 	/*
-	 * The previous value of each field, at index 'history' of the field
-	 * (struct schema_field).
+	 * The previous value of each field.  Its index is the member 'history'
+	 * of the field's struct schema_field.
 	 */
 	uint64_t *previous;
 	/* The contents of 'previous' before the batch. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * metatf_sink.c - write records as Meta-TF, by a DTD of hatf/metatf/dtd
+ * metatf_sink.c - write records as Meta-TF, with a DTD from hatf/metatf/dtd
  *
  * The header of a trace has the offsets of its sections.  The Meta-TF writer
  * therefore writes the sections to temporary files and puts them together at

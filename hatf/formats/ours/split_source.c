@@ -175,7 +175,7 @@ take_bytes(struct split *p, struct hatf_record *rec, size_t n)
 	return n;
 }
 
-/* Make a batch of records.  It is empty only if its first record is invalid. */
+/* Make a batch of records.  It is empty only if the next record is invalid. */
 static size_t
 take(struct source *s, struct hatf_record *rec, size_t n)
 {

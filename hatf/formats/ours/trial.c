@@ -26,7 +26,7 @@ struct trial {
 	const struct technique *techniques[TECHNIQUE_COUNT];
 	struct gzip_best *squeeze;
 	size_t member_cap;
-	uint8_t *member; /* memory for a member, 'member_cap' bytes */
+	uint8_t *member; /* room for a gzip member: 'member_cap' bytes */
 	/* contents of the buffer after the best technique so far */
 	uint8_t *best;
 };

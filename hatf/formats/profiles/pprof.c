@@ -128,9 +128,9 @@ write_outer(struct sink *s)
 /* -------------------------------------------------------------- the content */
 
 /*
- * Return the number of the table's entry with these bytes, from 1; add the
- * entry if it is new.  If the entry cannot be added, set p->status and return
- * 0.
+ * Return the number of the table's entry that has these bytes; the first entry
+ * has number 1.  If there is no such entry, add it.  If that fails, set
+ * p->status and return 0.
  */
 static uint64_t
 number_of(struct pprof *p, struct string_table *names, const void *bytes,

@@ -338,10 +338,9 @@ begin_block(struct profile *p, const struct hatf_record *rec,
 }
 
 /*
- * Count a call.  If reallocs keep the site, a realloc does not end the block's
- * life, but shrink() and grow() add the time from the block's birth to the
- * realloc to the lifetimes.  Subtract this time again, because the later end of
- * the block's life adds the whole lifetime.
+ * Count a call.  If reallocs keep the site, a block lives on after a realloc,
+ * but shrink() and grow() have added its age to the sum of lifetimes.  Subtract
+ * this age again, because the end of the block's life adds the whole lifetime.
  */
 static bool
 count_entry(struct profile *p, const struct hatf_record *rec,

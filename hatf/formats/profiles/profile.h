@@ -6,8 +6,8 @@
  * A profile has the sums of each site over the whole trace, at the end, at the
  * site's own peak and at the global peak.  A block belongs to the site that
  * allocated it.  The sink decides what a realloc means.  Either the block stays
- * with its site, as in DHAT.  Or the block is freed, and allocated at the site
- * of the realloc, as in sampling profilers.
+ * with its site, as in DHAT, or the block is freed and then allocated at the
+ * site of the realloc, as in sampling profilers.
  *
  * In a sampled trace, the sums count samples until profile_end() scales them to
  * estimates of blocks and bytes.
@@ -27,7 +27,7 @@
 
 /*
  * Number of slots for recently used sites.  A look-up tries one slot before the
- * hash table.  All slots together fit the cache of the processor.
+ * hash table.  All slots together fit into the processor's cache.
  */
 #define PROFILE_RECENT_COUNT 512
 
@@ -119,8 +119,9 @@ struct profile {
 	bool keeps_site; /* a realloc keeps the site of its block */
 	struct sampling sampling;
 	/*
-	 * In a trace of samples, the member 'object' of a block is a
-	 * number in 'shares'.  In other traces, it is an index in 'sites'.
+	 * In a trace of samples, the member 'object' of a 'struct block' is the
+	 * number of an entry of 'shares'.  In other traces, 'object' is an
+	 * index in 'sites'.
 	 */
 	struct string_table shares;
 	/*

@@ -39,8 +39,9 @@ bool
 ascii_recognize(const uint8_t *bytes, size_t nbytes)
 {
 	/*
-	 * A line begins with a tag in decimal digits and a blank.  This cannot
-	 * be HATF, because the code of a digit is not a tag of HATF.
+	 * A line begins with a tag in decimal digits and a blank.  No HATF
+	 * stream begins with a digit, because the ASCII code of a digit is not
+	 * a tag of HATF.
 	 */
 	if (nbytes >= 3 && bytes[0] == '1' && bytes[1] == '0')
 		return bytes[2] == ' ';

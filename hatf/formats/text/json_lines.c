@@ -241,8 +241,8 @@ parse_line(struct source *s, struct textio_cell line, struct hatf_record *rec,
 	   bool *is_record_ret)
 {
 	/*
-	 * Only these fields are required if the tag has them; others may be
-	 * missing.
+	 * If records of the tag have one of these fields, the line must have
+	 * it.  All other fields may be missing.
 	 */
 	const unsigned kept = 1u << TEXTIO_SIZE | 1u << TEXTIO_ADDRESS |
 			      1u << TEXTIO_OLD_ADDRESS | 1u << TEXTIO_TEXT;

@@ -441,10 +441,10 @@ feed(struct source *s, size_t nbytes)
 
 /*
  * Return how many bytes to pass to expat, at most PIECE_NBYTES.  Take
- * x->stride_nbytes bytes, and as many more as reach the next end tag of a
- * record or, outside the root element, the next '>'.  If that many bytes are
- * not in the window, or exceed the maximum, take as many as possible.  Double
- * x->stride_nbytes for the next call.
+ * x->stride_nbytes bytes, and continue to the end of the next end tag of a
+ * record or, outside the root element, to the end of the next tag.  If this end
+ * is not in the window, or is more than PIECE_NBYTES away, take as many bytes
+ * as possible.  Double x->stride_nbytes for the next call.
  */
 static size_t
 piece_nbytes(struct xml *x, const struct input_window *w)
