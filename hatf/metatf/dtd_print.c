@@ -284,7 +284,7 @@ print_property_1_0(struct printer *p, const struct dtd_property *property)
 	/*
 	 * Instead of a string, print_texts() prints a record.  But
 	 * print_texts() ignores a string that a record declares in its braces.
-	 * The output then lacks the string, and is_valid() refuses it.
+	 * The output then lacks the string, and is_valid() refuses the output.
 	 */
 	if (property->type == DTD_TEXT)
 		return;
@@ -445,8 +445,8 @@ print_records(struct printer *p, const struct dtd_record *first)
 }
 
 /*
- * For 1.2, print the records that become strings.  For the other dialects,
- * print the strings that become records.
+ * For dialect 1.2, print the records that become strings.  For the other
+ * dialects, print the strings that become records.
  */
 static void
 print_texts(struct printer *p, const struct dtd_defs *defs)

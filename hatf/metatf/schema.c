@@ -11,9 +11,9 @@
 #include <string.h>
 
 /*
- * The definitions that appendix B gives every DTD.  The metadata record has
- * only its tag here, because the code of readers and writers knows its other
- * fields.
+ * The definitions that every DTD has by appendix B of the paper.  The metadata
+ * record has only its tag here, because the code of readers and writers knows
+ * its other fields.
  */
 static const char predefined_text[] =
 	"vfield : (length, data) {"

@@ -68,9 +68,10 @@ follow(struct build *b, const struct scope *scope, const struct dtd_property *p)
 /* ------------------------------------------------------------------ history */
 
 /*
- * Return the index, in the section, of the previous value that all fields share
- * whose interpretation is property 'p' ('history' of struct schema_field).  At
- * the first call for 'p' in a section, take the next free index.
+ * All fields whose interpretation is property 'p' share one previous value.
+ * Return the index of this value in the section ('history' of struct
+ * schema_field).  At the first call for 'p' in a section, take the next free
+ * index.
  */
 static uint32_t
 history_of(struct build *b, const struct dtd_property *p)
@@ -262,7 +263,7 @@ expand_tag(struct draft *d, struct dtd_place place, const struct scope *scope,
 	if (f->value_from != SCHEMA_NO_FIELD ||
 	    f->value >> (8 * d->b->tag_width) != 0)
 		return build_fail(d->b, value->value.place,
-				  "expected a tag that fits %u byte%s",
+				  "expected a tag that fits in %u byte%s",
 				  d->b->tag_width,
 				  d->b->tag_width == 1 ? "" : "s");
 	return true;

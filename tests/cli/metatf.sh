@@ -99,7 +99,7 @@ refused 2:15 "${a}section s 1 { r : p : (tag, a) { tag.value = 4; } }" \
 refused 2:1 "${a}r : (tag, a) { tag.value = 2; }" \
 	"tag 2 of record 'r' is reserved for the predefined record 'section'; *"
 refused 2:28 "${a}r : (tag, a) { tag.value = 256; }" \
-	'expected a tag that fits 1 byte'
+	'expected a tag that fits in 1 byte'
 refused 3:6 'r : (tag, q) { tag.value = 4; }\nq : (p)\np : (q)' \
 	"record 'q' contains itself"
 refused 1:28 'r : (tag) { tag.value = 4; tag.width = 1; }' \
