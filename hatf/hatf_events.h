@@ -354,7 +354,7 @@ HATF_API enum hatf_status hatf_events_keep_order(struct hatf_events *events);
  * Store the last live object of 'heap' before 'address'
  * (hatf_events_live_before()), or the first one after 'address' that begins at
  * or before 'last' (hatf_events_live_after()).  Return false if there is no
- * such object.  Call hatf_events_keep_order() before.  The result is the state
+ * such object.  Call hatf_events_keep_order() first.  The result is the state
  * after all events that have been read; to see the state after each event, call
  * hatf_events_read() for one event at a time.
  */
@@ -445,11 +445,11 @@ struct hatf_recovery {
 	 * without HATF_RECOVER_DRY_RUN
 	 */
 	uint64_t event_count;
-	/* How many of these events came from the rings. */
+	/* How many of the 'event_count' events came from the rings. */
 	uint64_t recovered;
 	/*
 	 * Bytes that were cut off the end of the trace, such as an incomplete
-	 * block.
+	 * trace block.
 	 */
 	uint64_t cut_nbytes;
 	/* number of bytes that the trace once had and no longer has */
@@ -464,18 +464,18 @@ struct hatf_recovery {
 };
 
 /*
- * Complete a trace from the ring file at 'rings'.  Cut off a block that was not
- * written completely.  Append every event that is in the rings but not in the
- * trace, and a trailer that says that the trace was recovered.  Then remove the
- * ring file.  Also remove a trace that is empty, and the file of a next segment
- * if the process wrote no event to it.  If the trace is shorter than it was
- * (power loss, a truncated copy), keep its complete blocks and count all events
- * after them as lost.  'trace' is the path of the trace.  If 'trace' is NULL,
- * the call looks for the trace in the folder of the ring file: first for the
- * file that the ring file names, then for the file whose name matches the name
- * of the ring file.  Last, unless the ring file is a copy, the call looks at
- * the path at which the process created the trace.  If the call is interrupted,
- * it can be repeated.
+ * Complete a trace from the ring file at 'rings'.  Cut off a trace block that
+ * was not written completely.  Append every event that is in the rings but not
+ * in the trace, and a trailer that says that the trace was recovered.  Then
+ * remove the ring file.  Also remove a trace that is empty, and the file of a
+ * next segment if the process wrote no event to it.  If the trace is shorter
+ * than it was (power loss, a truncated copy), keep its complete trace blocks
+ * and count all events after them as lost.  'trace' is the path of the trace.
+ * If 'trace' is NULL, the call looks for the trace in the folder of the ring
+ * file: first for the file that the ring file names, then for the file whose
+ * name matches the name of the ring file.  Last, unless the ring file is a
+ * copy, the call looks at the path at which the process created the trace.  If
+ * the call is interrupted, it can be repeated.
  *
  * The directories of 'rings' and 'trace' may be symbolic links; files are
  * opened as by hatf_file_open_found().  The call writes and removes only files

@@ -24,7 +24,7 @@ enum {
 	HATF_KEEPS_ADDRESS = 1 << 1, /* addresses of blocks */
 	/* Address of the block that a realloc freed or resized. */
 	HATF_KEEPS_OLD_ADDRESS = 1 << 2,
-	/* A realloc as one action, not only a free and an alloc. */
+	/* A realloc as one action, instead of a free and an alloc. */
 	HATF_KEEPS_REALLOC = 1 << 3,
 	HATF_KEEPS_THREAD = 1 << 4,
 	HATF_KEEPS_TIME = 1 << 5,
@@ -176,8 +176,8 @@ struct hatf_reader_options {
 	int fd;
 	unsigned flags; /* HATF_READER_ bits, such as HATF_READER_FOUND */
 	/*
-	 * How many threads decompress later blocks of a HATF trace while the
-	 * caller works on records of earlier blocks: 0 (none) to
+	 * How many threads decompress later trace blocks of a HATF trace while
+	 * the caller works on records of earlier trace blocks: 0 (none) to
 	 * HATF_READER_JOBS_MAX.  The threads belong to the reader, access only
 	 * its memory (at most 2 MiB for each thread, and 2 MiB more), block all
 	 * signals, and end with hatf_reader_close().  If threads cannot be
@@ -209,8 +209,8 @@ hatf_reader_open(const char *path, const struct hatf_reader_options *options,
 /*
  * Read up to 'max' records into 'records' and store in '*n_ret' how many.  With
  * HATF_OK, there is at least one record, unless 'max' is 0.  At the end of the
- * stream the result is HATF_END without a record.  It is HATF_NO_TRAILER
- * instead if the trace is one of ours (its first record is a "HATF 1.0"
+ * stream the result is HATF_END without a record.  Instead, the result is
+ * HATF_NO_TRAILER if the trace is one of ours (its first record is a "HATF 1.0"
  * comment) and does not end with a trailer, or if a trace of another system
  * lacks the mark of its end.  Records before an error are returned before the
  * error.  An error is sticky: each later call returns it again.
@@ -227,9 +227,9 @@ HATF_API enum hatf_status hatf_reader_read(struct hatf_reader *reader,
 HATF_API const char *hatf_reader_format(const struct hatf_reader *reader);
 
 /*
- * After hatf_reader_read() has returned neither HATF_OK nor HATF_END, return
- * the place and the reason.  After HATF_END, return a struct with the status
- * HATF_OK.  Valid until the reader is closed.
+ * After hatf_reader_read() has returned an error, return the place and the
+ * reason of the error.  After HATF_END, return a struct with the status
+ * HATF_OK.  The struct is valid until the reader is closed.
  */
 HATF_API const struct hatf_error *
 hatf_reader_error(const struct hatf_reader *reader);
@@ -295,8 +295,8 @@ struct hatf_reader_stats {
 	/*
 	 * The last record read is a trailer that says that the trace is
 	 * complete and lost no event, and no "HATF lost" comment reports a lost
-	 * event.  For a trace that does not begin with our header, this only
-	 * means that the reader reached the end without an error.
+	 * event.  For a trace that does not begin with our header, 'complete'
+	 * only means that the reader reached the end without an error.
 	 */
 	bool complete;
 	uint8_t reserved[4]; /* always 0 */
@@ -317,10 +317,10 @@ struct hatf_writer;
  * is "online", which the recorder uses.  Then come the techniques of the
  * paper's section 3.3, and "optimum", which gives the fewest bytes that HATF
  * 1.0 can have before compression.  The last is "smallest", which compresses
- * each block with a few of these placements and keeps the smallest result;
- * without compression it equals "optimum".  All placements but "online" buffer
- * 32768 records, take some microseconds per record, and reserve about 128 MiB
- * of address space, of which a real trace uses about a tenth.
+ * each trace block with a few of these placements and keeps the smallest
+ * result; without compression it equals "optimum".  All placements but "online"
+ * buffer 32768 records, take some microseconds per record, and reserve about
+ * 128 MiB of address space, of which a real trace uses about a tenth.
  */
 HATF_API const char *hatf_writer_placement(unsigned idx);
 
@@ -341,7 +341,7 @@ enum {
 
 /*
  * How to write a trace.  If all members after the first are 0, the writer
- * writes HATF with gzip and 256 KiB per block.
+ * writes HATF with gzip and 256 KiB per trace block.
  */
 struct hatf_writer_options {
 	/* the caller sets it to the sizeof the struct, see hatf.h */
@@ -454,7 +454,7 @@ HATF_API const struct hatf_error *
 hatf_writer_error(const struct hatf_writer *writer);
 
 /*
- * Write what is buffered and, if traces in this format have one, the trailer.
+ * Write what is buffered, and the trailer if traces in this format have one.
  * Write nothing more after an error.  Close the file if the writer opened it,
  * and free the writer, even after an error.  Return the status of the whole
  * trace: HATF_OK, or the first error of hatf_writer_write() or of this call.

@@ -29,7 +29,7 @@
 #include <sys/stat.h>
 
 struct checked_file {
-	int dir_fd;	/* the file's folder, opened O_PATH; -1: none */
+	int dir_fd;	/* the file's folder, an O_PATH descriptor; -1: none */
 	int fd;		/* descriptor of the file; -1: none */
 	struct stat st; /* the file's status after it was opened */
 	char name[NAME_MAX + 1];

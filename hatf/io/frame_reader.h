@@ -40,14 +40,14 @@ enum frame_kind {
 
 /*
  * Return the kind of frame that starts with these bytes; FRAME_NONE if no frame
- * does.  'bytes' should have FRAME_PREFIX_NBYTES bytes, if the file has as
- * many.  A skippable frame counts as FRAME_ZSTD.
+ * does.  'bytes' should have FRAME_PREFIX_NBYTES bytes, unless the file is
+ * shorter.  A skippable frame counts as FRAME_ZSTD.
  */
 enum frame_kind frame_kind_recognize(const uint8_t *bytes, size_t nbytes);
 
 /*
  * Return the length of the skippable frame that starts with these bytes, or 0
- * if they do not start one.  Both libraries skip such a frame; the next frame
+ * if no skippable frame does.  Both libraries skip such a frame; the next frame
  * shows which library is needed.
  */
 uint64_t frame_skip_nbytes(const uint8_t *bytes, size_t nbytes);

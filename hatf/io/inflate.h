@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * inflate.h - decompress one complete gzip member of ours
+ * inflate.h - decompress one complete gzip member that contains its length
  *
- * The counterpart of deflate.h.  A member that contains its own length (FORMAT
- * "Compression") and is completely in memory is decompressed in one call.  With
- * libdeflate, if the build has it, this takes half the time of zlib's streams.
- * These functions give no partial result, so zlib's inflate() has to read
- * members that are damaged, truncated or of another form.
+ * The counterpart of deflate.h.  FORMAT "Compression" defines the form of such
+ * a member.  If the member is completely in memory, one call decompresses it.
+ * With libdeflate, if the build has it, this call takes half the time of zlib's
+ * streams.  The functions give no partial result, so zlib's inflate() has to
+ * read members that are damaged, truncated or of another form.
  */
 #ifndef HATF_INFLATE_H
 #define HATF_INFLATE_H
@@ -16,8 +16,8 @@
 #include <stdint.h>
 
 /*
- * How many bytes of a member are needed to recognize our form and read its
- * length.
+ * How many bytes of a member show whether it has the form of FORMAT
+ * "Compression", and how long it is.
  */
 #define INFLATE_HEADER_NBYTES 20
 
@@ -32,8 +32,9 @@ void inflate_close(struct inflate *state);
 
 /*
  * Return the length of the member whose first INFLATE_HEADER_NBYTES bytes are
- * at 'p', as its header states it; 0 if the member does not have our form.  The
- * result is at least the length of header and trailer together.
+ * at 'p', as its header states it; 0 if the member does not have the form of
+ * FORMAT "Compression".  The result is at least the length of header and
+ * trailer together.
  */
 size_t inflate_member_nbytes(const uint8_t *p);
 

@@ -46,9 +46,9 @@
  * the file that has been consumed.  For zstd and lz4, the limit is
  * BOMB_RATIO_FRAMES times.  The same limit holds for formats that compress
  * parts of a file (input_may_unpack()), because the whole file may be
- * compressed once more.  deflate compresses at most 1032 to 1, and real data
- * much less.  zstd reaches 32768 to 1 for a single repeated byte.  The log of a
- * program in a tight loop, where nothing changes, reaches 14000 to 1.  Input
+ * compressed once more.  deflate reaches at most 1032 to 1, and far less for
+ * real data.  zstd reaches 32768 to 1 for a single repeated byte, and 14000 to
+ * 1 for the log of a program in a tight loop where nothing changes.  Input
  * beyond these limits was made to keep a reader busy.
  */
 #define BOMB_RATIO	  1000

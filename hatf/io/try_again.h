@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * try_again.h - read(2) and write(2) on a descriptor that may not block
+ * try_again.h - read(2) and write(2) on a descriptor that may be non-blocking
  */
 #ifndef HATF_TRY_AGAIN_H
 #define HATF_TRY_AGAIN_H
@@ -11,8 +11,8 @@
 
 /*
  * Call this when read(2) or write(2) on 'fd' has failed.  Return true if the
- * caller must try again: a signal interrupted the call, or the descriptor does
- * not block and was not ready.  In the second case, first wait for 'events':
+ * caller must try again: a signal interrupted the call, or the descriptor is
+ * non-blocking and was not ready.  In the second case, first wait for 'events':
  * POLLIN after read(2), POLLOUT after write(2).  After any other failure,
  * return false and leave errno unchanged.
  */
