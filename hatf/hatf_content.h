@@ -111,7 +111,7 @@ struct hatf_error {
 	 */
 	uint64_t file_offset;
 	uint64_t record; /* number of data records before the invalid record */
-	/* Line in a text format that is read, from 1; else 0. */
+	/* Number of the line, from 1, if a text format is read; else 0. */
 	uint64_t line;
 	/*
 	 * the invalid part, as FORMAT.md, FORMATS.md or RINGS.md names it; for

@@ -4,8 +4,8 @@
  *
  * A recursive-descent parser with one token of lookahead.  The grammar needs no
  * more: after a name, '.' begins a property, ':' a record and '*' a repetition.
- * Because the parser is written by hand, its messages name what it expected in
- * the words of the language, and a counter can limit the nesting.
+ * Because the parser is written by hand, its messages can say what it expected
+ * in terms of the language, and a counter can limit the nesting.
  */
 #include "hatf/metatf/dtd.h"
 

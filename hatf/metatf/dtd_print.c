@@ -502,7 +502,7 @@ print_section(struct printer *p, const struct dtd_section *s)
 /* ---------------------------------------------------------------------- DTD */
 
 /*
- * Does 'is_so' return true for a record of the DTD?  Do not call 'is_so' for
+ * Does 'is_so' return true for any record of the DTD?  Do not call 'is_so' for
  * records that are defined inside fields.
  */
 static bool

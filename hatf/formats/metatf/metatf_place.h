@@ -4,11 +4,11 @@
  *
  * The placer collects records in batches.  For each field of each kind of
  * record, the placer finds the form in which the batch takes the fewest bytes.
- * If all values are equal, this is the interpretation 'default'; otherwise it
- * is 'none' or 'delta', with 1, 2, 4 or 8 bytes.  The placer changes the form
- * of a field if the change saves more bytes than one metadata record takes.
- * For numbers that fields take from another section, metatf_column.h chooses
- * the form.
+ * If all values are equal, this form has the interpretation 'default'.
+ * Otherwise, it has 'none' or 'delta', and a width of 1, 2, 4 or 8 bytes.  The
+ * placer changes the form of a field if the change saves more bytes than one
+ * metadata record takes.  For numbers that fields take from another section,
+ * metatf_column.h chooses the form.
  *
  * Memory is one batch.  Only one thread at a time may use a placer.
  */

@@ -79,7 +79,7 @@ need(struct source *s, size_t nbytes, const char *field)
 }
 
 /*
- * Copy 'nbytes' bytes of the input, even if the window has no room for so many.
+ * Copy 'nbytes' bytes of the input, even if the window has less room.
  * Return false if the file ends earlier.
  */
 static bool

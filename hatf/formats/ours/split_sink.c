@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 /*
- * Maximum number of records of a group.  Each stream of a group is compressed
- * separately, so the group must be large enough that this costs little.  One
+ * Maximum number of records of a group.  The sink compresses each stream of a
+ * group separately, which costs few bytes only if the group is large.  One
  * address of 8 bytes makes all addresses of its group 8 bytes wide, so the
  * group must not be larger than necessary.
  */
