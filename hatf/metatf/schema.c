@@ -11,7 +11,7 @@
 #include <string.h>
 
 /*
- * The definitions that every DTD has by appendix B of the paper.  The metadata
+ * The definitions that appendix B of the paper gives every DTD.  The metadata
  * record has only its tag here, because the code of readers and writers knows
  * its other fields.
  */

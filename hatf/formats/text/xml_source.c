@@ -442,9 +442,9 @@ feed(struct source *s, size_t nbytes)
 /*
  * Return how many bytes to pass to expat, at most PIECE_NBYTES.  Take
  * x->stride_nbytes bytes, and continue to the end of the next end tag of a
- * record or, outside the root element, to the end of the next tag.  If this end
- * is not in the window, or is more than PIECE_NBYTES away, take as many bytes
- * as possible.  Double x->stride_nbytes for the next call.
+ * record or, outside the root element, to the next '>'.  If the window has no
+ * such place, or only beyond PIECE_NBYTES, take as many bytes as possible.
+ * Double x->stride_nbytes for the next call.
  */
 static size_t
 piece_nbytes(struct xml *x, const struct input_window *w)
