@@ -59,10 +59,10 @@ hatftrace_client_is_recording(void)
 	int is_recording;
 
 	/*
-	 * A program may ask this before each event, so the usual cases make no
-	 * system call.  Only a thread that is not attached, such as the thread
-	 * of a child that has just been forked, needs process_scope(), which
-	 * makes a system call.
+	 * A program may call this function before each event, so the usual
+	 * cases make no system call.  Only a thread that is not attached, such
+	 * as the thread of a child that has just been forked, needs
+	 * process_scope(), which makes a system call.
 	 */
 	if (record_is_dormant())
 		return 0;

@@ -68,9 +68,10 @@ __assert_fail(const char *assertion, const char *file, unsigned line,
 /*
  * Must an exec of 'path' fail, because there is no such file?  If so, set
  * errno.  Some shells find a command by an exec in each folder of PATH, until
- * one succeeds.  To end the trace and to resume it each time would take much
- * longer than these calls.  The caller may be a child without thread-local
- * memory (see real_resolve_others()), so use errno only as execve() would.
+ * one succeeds.  Ending the trace before each failing exec, and resuming the
+ * trace afterwards, would take much longer than the exec itself.  The caller
+ * may be a child without thread-local memory (see real_resolve_others()), so
+ * use errno only as execve() would.
  */
 static bool
 is_missing(const char *path)

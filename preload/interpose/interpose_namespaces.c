@@ -77,15 +77,15 @@ call_setns(int fd, int types)
 /*
  * Prepare the writer thread for a call that enters namespaces of these types.
  *
- * If a type is not in SHARED (a PID or mount namespace, for example), and the
- * call does not need a process with one thread, make the writer, unless there
- * is a writer or the process is dormant.
+ * If the call does not need a process with one thread, and one of the types is
+ * not in SHARED (a PID or mount namespace, for example), make the writer,
+ * unless there is a writer or the process is dormant.
  *
- * If the call needs a process with one thread, the writer must end.  If a type
- * is in SHARED, the writer must end, too, because the writer would stay in the
- * namespace that the program leaves.  But if the program has other threads,
- * leave the writer alone.  If the writer could not restart after the call, end
- * the trace.
+ * In a program with one thread, the writer must end if the call needs a process
+ * with one thread.  The writer must also end if one of the types is in SHARED,
+ * because the writer would stay in the namespace that the program leaves.  If
+ * the writer could not restart after the call, end the trace.  In a program
+ * with several threads, the writer continues.
  *
  * Return true if the writer has ended and can restart.  The caller must then
  * call writer_return() after the call.
@@ -111,7 +111,7 @@ prepare_writer(int types)
 
 /*
  * Will children be in another PID namespace than this process?  If they will,
- * the kernel refuses to change the namespace of children again.  ENOENT for
+ * the kernel refuses another unshare(2) of the PID namespace.  ENOENT for
  * 'pid_for_children' means yes, since a new namespace has no file until its
  * first process exists.
  */
@@ -121,8 +121,8 @@ has_other_pids(void)
 	struct stat own, for_children;
 
 	/*
-	 * Under a filter, do not make this system call, since the filter may
-	 * kill the process for it.
+	 * Under a filter, do not call fstatat(), since the filter may kill the
+	 * process for this call.
 	 */
 	if (process_has(PROCESS_IS_CONFINED) ||
 	    fstatat(AT_FDCWD, "/proc/self/ns/pid", &own, 0) != 0)

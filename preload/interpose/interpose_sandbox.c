@@ -7,7 +7,7 @@
  * also fork, exec, end the process and give up privileges.  The entry points
  * inspect the arguments and jump to libc's function, or to a function of ours
  * that makes the call.  The target then sees the same arguments, stack and
- * return address as without us (jump.h).
+ * return address as if the program had called it directly (jump.h).
  */
 
 #include <linux/filter.h>

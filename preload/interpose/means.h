@@ -4,7 +4,7 @@
  *
  * The recorder makes the trace file and the writer thread of a process only
  * when they are needed (writer.h).  If the program is about to lower a limit or
- * to change mounts, the recorder makes them before the call.
+ * to change mounts, the recorder makes the file and the thread before the call.
  *
  * An exception is a clone(2) whose child shares the root directory, and may
  * change it.  Such a call does not begin the trace, because Chromium's zygote

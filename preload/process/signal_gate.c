@@ -272,8 +272,8 @@ gate_signal(int signal, bool several)
 	};
 
 	/*
-	 * Most actions are SIG_DFL.  Unless 'several' is set, read the old
-	 * action and set the new one by a single call.
+	 * Unless 'several' is set, a single call reads the old action and sets
+	 * the new one.  Most old actions are SIG_DFL, and need no further call.
 	 */
 	if (signal_action_change(signal, several ? NULL : &new, &old) != 0)
 		return;

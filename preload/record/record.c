@@ -179,7 +179,7 @@ is_idle(void)
 
 /*
  * Record an EVENT_REALLOC_BEGIN of 'old' as one word, after a new brief tick if
- * that is needed.  Return false if the begin needs a stamp, a tick of the
+ * the event needs one.  Return false if the event needs a stamp, a tick of the
  * writer or more than one word, or if there is no room.
  */
 static bool
@@ -197,7 +197,7 @@ put_short_begin(struct thread *t, const struct record_block *old)
 	return true;
 }
 
-/* Record the begin of any realloc.  Return false if the begin was dropped. */
+/* Record the begin event of any realloc.  Return false if it was dropped. */
 static bool
 put_begin(struct thread *t, enum event_type type, const uint64_t *operand,
 	  const struct record_block *old)
@@ -272,9 +272,9 @@ record_heap_realloc_end(struct thread *t, unsigned flags, const void *old,
 }
 
 /*
- * Record the end of a realloc as one word, and open the ring.  Return false,
- * with the ring still closed, if the end needs a stamp, a tick or more than one
- * word, or if there is no room.
+ * Record the end event of a realloc as one word, and open the ring.  Return
+ * false, with the ring still closed, if the event needs a stamp, a tick or more
+ * than one word, or if there is no room.
  */
 static bool
 put_short_end(struct thread *t, const void *p, size_t size)

@@ -124,23 +124,24 @@ struct record_dtd {
 
 /*
  * Record an EVENT_CLIENT that has fields.  If this process has not recorded the
- * DTD yet, record the DTD first.  In all else this is like record_text().
+ * DTD yet, record the DTD first.  In all other respects, this is like
+ * record_text().
  */
 bool record_fields(const struct record_dtd *dtd, const char *text,
 		   size_t nbytes);
 
 /*
- * Record the begin of a realloc of 'old', which is not NULL, before the real
- * call.  The ring stays closed until record_realloc_end().  A signal handler
- * that runs meanwhile uses another ring, so the end directly follows the begin
- * in the ring.  Return the first argument of record_realloc_end(), or NULL if
- * the caller must not call that function: nothing is traced, or the begin was
- * dropped and counted.
+ * Record the begin event of a realloc of 'old', which is not NULL, before the
+ * real call.  The ring stays closed until record_realloc_end().  A signal
+ * handler that runs meanwhile uses another ring, so the end event directly
+ * follows the begin event in the ring.  Return the first argument of
+ * record_realloc_end(), or NULL if the caller must not call that function:
+ * nothing is traced, or the begin event was dropped and counted.
  */
 struct thread *record_realloc_begin(const void *old);
 
 /*
- * Record the end of a realloc that returned 'p'.  't' is the result of
+ * Record the end event of a realloc that returned 'p'.  't' is the result of
  * record_realloc_begin(), and not NULL.
  */
 void record_realloc_end(struct thread *t, unsigned flags, const void *old,
@@ -230,13 +231,15 @@ record_word(struct thread *t, uint64_t word, bool fits)
 }
 
 /*
- * Like record_word(), for the begin of a realloc of 'old', which is not NULL.
- * If the begin is recorded, the ring stays closed and has room for the end.
- * '*limit_ret' is then the old 'limit'; pass it to record_realloc_word().
+ * Like record_word(), for the begin event of a realloc of 'old', which is not
+ * NULL.  If this event is recorded, the ring stays closed and has room for the
+ * end event.  '*limit_ret' is then the old 'limit'; pass it to
+ * record_realloc_word().
  *
- * This begin has no size code.  Only a process of one thread can do without:
- * if there are other threads, the writer must notice that one of them gets a
- * part of the old block before the end (ORDER.md, "Reallocs").
+ * This begin event has no size code.  In a process of several threads, the
+ * writer needs the size code, to notice that another thread gets a part of the
+ * old block before the end event (ORDER.md, "Reallocs").  So record nothing in
+ * such a process.
  */
 static inline __attribute__((always_inline, warn_unused_result)) bool
 record_realloc_old(struct thread *t, const void *old, uint64_t *limit_ret)
@@ -258,10 +261,10 @@ record_realloc_old(struct thread *t, const void *old, uint64_t *limit_ret)
 }
 
 /*
- * Record the end of the realloc that record_realloc_old() has begun, and open
- * the ring.  The block is now at 'p' and has 'size' bytes.  Return false if the
- * realloc has failed, if one word cannot hold the end, or if the tick has
- * changed.  The ring is then still closed, and the caller must call
+ * Record the end event of the realloc that record_realloc_old() has begun, and
+ * open the ring.  The block is now at 'p' and has 'size' bytes.  Return false
+ * if the realloc has failed, if one word cannot hold the event, or if the tick
+ * has changed.  The ring is then still closed, and the caller must call
  * record_realloc_end().
  */
 static inline __attribute__((always_inline, warn_unused_result)) bool
@@ -305,7 +308,7 @@ void record_free_slow(const void *p);
 void record_free_of_pool(const void *p);
 struct thread *record_pool_realloc_begin(const void *old);
 
-/* Record an allocation as a wide event. */
+/* Record an allocation as an event of several words (a wide event). */
 void record_alloc_wide(const void *p, size_t size, unsigned flags);
 
 /*

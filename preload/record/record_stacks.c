@@ -59,8 +59,8 @@ takes_stack(enum event_type type)
 #define DEFINITION_WORDS 16u
 
 /*
- * Put and publish an event of a definition.  The event must be published,
- * because the ring may grow while the next event waits for room, and then only
+ * Put an event that is part of a definition, and publish this event, because
+ * the ring may grow while the next event waits for room, and then only
  * published words are copied.  Return false if the event was not put.
  */
 static bool

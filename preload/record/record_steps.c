@@ -231,7 +231,10 @@ record_has_brief_tick(const struct thread *t)
 	return may_have_brief_tick(t) && is_in_brief_tick(t);
 }
 
-/* Put a brief tick into the ring; return false if the writer is wanted. */
+/*
+ * Put a brief tick into the ring.  If the producer needs the writer instead,
+ * put no tick and return false.
+ */
 static __attribute__((noinline)) bool
 put_brief_tick(struct thread *t)
 {

@@ -177,9 +177,10 @@ write_ring(const struct ring *r, uint64_t offset)
 }
 
 /*
- * Return the capacity that a ring should have in the file.  If its producer has
- * filled half of it before the writer came, the producer would soon wait for
- * room, since the writer needs some time for these events.
+ * Return the capacity that the ring 'r' should have in the file.  If the
+ * producer has filled half of the old capacity before the writer came, choose a
+ * larger one.  Otherwise the producer would soon wait for room, since the
+ * writer needs some time for these events.
  *
  * The producer may go on with its copies of the old capacity and limit (struct
  * thread).  So the capacity may grow only as long as no word has been released:

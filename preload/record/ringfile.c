@@ -92,7 +92,8 @@ read_boot_id(uint64_t id_ret[2])
 }
 
 /*
- * Build the path for the try 'number', from 0.  Return false if it is too long.
+ * Build the path for the try with this number; the first try has number 0.
+ * Return false if the path is too long.
  */
 static bool
 build_path(const struct config *config, const char *trace_path, uint64_t number)
@@ -203,8 +204,8 @@ fill(bool will_adopt)
 	}
 	/*
 	 * If the initial thread's ring is not in the file yet, count this ring,
-	 * since a kill would lose its events.  relaxed: image_init() writes the
-	 * magic number later.
+	 * since a kill would lose its events.  relaxed: readers ignore the file
+	 * until image_init() has written the magic number.
 	 */
 	atomic_store_explicit(&image->hidden, will_adopt, memory_order_relaxed);
 	image_init(image, boot_id, (uint64_t)sys_pid());

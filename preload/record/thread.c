@@ -633,7 +633,7 @@ offer(struct thread *t)
 void
 thread_mark_ending(void)
 {
-	/* Make a thread that joins this one stamp its next event. */
+	/* A thread that joins this thread must then stamp its next event. */
 	clock_bump();
 	for (struct thread *t = thread_self; t != NULL; t = t->nested) {
 		uint32_t expected = THREAD_ACTIVE;

@@ -267,7 +267,7 @@ struct machine {
 	const struct cie *cie;
 	/*
 	 * 'pc' is the first address to which the present row applies.  'wanted'
-	 * is the address whose row is searched.
+	 * is the address for which a row must be found.
 	 */
 	uintptr_t pc, wanted;
 	struct cfi_row *row;

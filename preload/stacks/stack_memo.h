@@ -31,9 +31,11 @@ struct stack_memo_entry {
 
 /*
  * Starts as all zeros.  It has 512 KiB, of which only pages in use take memory.
- * The memo uses its first STACK_MEMO_MIN entries, and twice as many whenever
- * half of them are in use: so a short process touches few pages.  Then half of
- * what the memo has is no longer found, and enters it again when it is needed.
+ * At first, the memo uses only STACK_MEMO_MIN entries, so a short process
+ * touches few pages.  Whenever half of the entries are in use, the memo doubles
+ * their number.  About half of the stacks then belong in another entry than
+ * before, so a search no longer finds them.  When such a stack is captured
+ * again, its number is put into the memo again.
  */
 struct stack_memo {
 	/* entries that the memo uses, less 1; 0: STACK_MEMO_MIN entries */

@@ -234,8 +234,8 @@ stack_table_claim(uint32_t parent, uint64_t frame)
 }
 
 /*
- * Make 'id' the first entry of the bucket if '*first' still is.  Otherwise
- * update '*first' and return false.
+ * If '*first' is still the first entry of the bucket, make 'id' the first
+ * entry.  Otherwise update '*first' and return false.
  */
 static bool
 push(_Atomic uint32_t *bucket, uint32_t *first, uint32_t id)

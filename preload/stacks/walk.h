@@ -24,10 +24,10 @@
 #include "preload/stacks/walk_exit.h"
 
 /*
- * The maximum depth, and room for the frames that are kept, which are at most
- * twice the depth.  If a stack has more frames, it is walked again, and only
- * its innermost 'depth' frames are kept.  A deep recursion therefore loses many
- * outer frames at once, instead of one with each call.
+ * The maximum depth, and the maximum number of frames that are kept.  A walk
+ * keeps up to twice the depth.  If a stack has more frames, the stack is walked
+ * again, and only its innermost 'depth' frames are kept.  A deep recursion
+ * therefore loses many outer frames at once, instead of one with each call.
  */
 #define WALK_DEPTH_MAX	256u
 #define WALK_FRAMES_MAX (2 * WALK_DEPTH_MAX)

@@ -42,7 +42,7 @@ struct walk_exit {
 
 /* Starts as all zeros. */
 struct walk_exits {
-	uint8_t last, next; /* the exit used last; the exit replaced next */
+	uint8_t last, next; /* last used exit; next exit to replace */
 	struct walk_exit exits[WALK_EXITS];
 };
 

@@ -2,8 +2,8 @@
 /*
  * filter.h - may the program have a filter of system calls?
  *
- * A filter may kill the process for a system call.  So the recorder makes some
- * calls, which it does not need, only as long as the answer is no.  The child
+ * A filter may kill the process for a system call.  Once the answer is yes, the
+ * recorder therefore omits some system calls that it can do without.  The child
  * of a fork inherits both the filter and the answer.  Any thread may call these
  * functions.
  */
