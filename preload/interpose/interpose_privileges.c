@@ -112,8 +112,9 @@ initgroups(const char *user, gid_t group)
 
 /*
  * setfsuid(2) and setfsgid(2) change only the calling thread, so the writer
- * follows only if the program has no other threads.  The call returns the
- * previous id whether or not it succeeds, so the writer follows in both cases.
+ * makes the same change only if the program has no other threads.  The result
+ * does not show whether the call has succeeded, since it is always the previous
+ * id.  The writer therefore adopts the caller's present ids in any case.
  */
 EXPORT int
 setfsuid(uid_t uid)
@@ -144,7 +145,7 @@ EXPORT int capset(void *header, const void *data);
 
 /*
  * capset(2) changes only the calling thread.  If the program has other threads,
- * those may keep more capabilities, so the writer does not follow.
+ * those may keep more capabilities, so the writer does not make the change.
  */
 EXPORT int
 capset(void *header, const void *data)

@@ -107,7 +107,7 @@ confinement_before_filter(const void *filter)
 		return;
 	/*
 	 * In a child of this process, the thread that makes the child's writer
-	 * has the filters, so that writer has the same filters.  Therefore
+	 * has the program's filters, and the writer inherits them.  Therefore
 	 * store the process id, not a flag that the child would inherit.
 	 */
 	own_filter_pid = sys_pid();

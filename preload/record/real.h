@@ -109,9 +109,9 @@ void real_resolve(void);
 void real_resolve_others(void);
 
 /*
- * Is real.execve() known to be libc's, so that it takes its path as it is?  The
- * execve() of another preloaded library may execute another file.  Call this
- * after real_resolve_others().
+ * Is real.execve() known to be libc's?  libc's execve() executes the file at
+ * the given path.  The execve() of another preloaded library may execute a
+ * different file.  Call this after real_resolve_others().
  */
 bool real_execve_is_libcs(void);
 

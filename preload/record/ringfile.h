@@ -69,9 +69,9 @@ void ringfile_adopt(struct ring *r);
 void ringfile_begin(const struct config *config, const char *trace_path);
 
 /*
- * Could ringfile_come_back() find the file again?  If 'complete' is set, the
- * answer is also no if a ring is not in the file, since a kill would then lose
- * events that are recorded while there is no writer thread.  If no file was
+ * Could ringfile_come_back() find the file again?  If 'complete' is set, all
+ * rings must be in the file, too, since a kill would lose the events that are
+ * recorded in another ring while there is no writer thread.  If no file was
  * made, return !complete.
  */
 bool ringfile_can_leave(bool complete);

@@ -227,7 +227,7 @@ read_augmentation(struct cfi_cursor *c, const char *letters, struct cie *cie)
 		} else if (*letter == 'S') {
 			cie->is_signal_frame = true;
 		} else {
-			break; /* unknown letter: skip the rest by its length */
+			break; /* an unknown letter: continue at 'end' */
 		}
 	}
 	c->next = end;

@@ -58,8 +58,8 @@ struct path {
 struct path_entry {
 	uint64_t key;
 	/*
-	 * Index in the pool of the entry's path; for a branch, of one of its
-	 * paths.
+	 * Index in the pool, where the entry's path is.  If the entry is a
+	 * branch, this is the index of one of its paths.
 	 */
 	uint32_t path;
 	/*
