@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * interpose_exit.c - ends and forks of a process that run no handlers
+ * interpose_exit.c - end or fork a process without running handlers
  *
  * exit() and a return from main() run our exit handler (end.c).  The functions
  * here end a process, or fork, without running handlers.  Functions that take

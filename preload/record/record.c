@@ -83,7 +83,7 @@ record_text(enum event_type type, unsigned flags, const char *text,
 }
 
 /*
- * How many bytes of a DTD's text an EVENT_CLIENT_DTD can hold, beside the name
+ * How many bytes of a DTD's text an EVENT_CLIENT_DTD can hold, besides the name
  * and the numbers.
  */
 #define DTD_PART_NBYTES (EVENT_TEXT_NBYTES - RECORD_DTD_NAME_NBYTES - 44)

@@ -206,7 +206,8 @@ put_wide(struct thread *t, uint64_t head, enum event_type type, unsigned flags,
 
 /*
  * Is the last tick in the ring recent enough to serve as a brief tick?  The
- * tick may be younger than the result of clock_glance().
+ * tick may be younger than the result of clock_glance(), so the difference may
+ * be negative.
  */
 static bool
 is_in_brief_tick(const struct thread *t)

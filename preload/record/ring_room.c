@@ -170,7 +170,7 @@ write_ring(const struct ring *r, uint64_t offset)
 	for (unsigned i = 0; i < 2; i++)
 		atomic_store_explicit(&head->commit[i].seq, RING_NO_COMMIT,
 				      memory_order_relaxed);
-	/* Write the header last, as readers ignore a ring without header. */
+	/* Write the header last: readers ignore a ring without a header. */
 	return write_at(offset + sizeof(bytes), r->words,
 			used * sizeof(uint64_t)) &&
 	       write_at(offset, bytes, sizeof(bytes));

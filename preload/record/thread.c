@@ -26,7 +26,7 @@
 /*
  * A new thread stops looking for a ring to take over when it has met this many
  * ENDING threads that the kernel still knows.  The kernel may know a thread for
- * some microseconds after the thread was joined.
+ * a few microseconds after the thread was joined.
  */
 #define PROBES_MAX 8u
 

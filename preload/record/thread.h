@@ -27,7 +27,7 @@
  *     needs neither memory nor the writer's help, and the ring's pages are
  *     warm.
  *   - The writer makes the thread DEAD, and recycles its struct once its last
- *     event is in the file.  The writer waits some milliseconds before it asks
+ *     event is in the file.  The writer waits a few milliseconds before it asks
  *     the kernel.  Meanwhile a new thread may take over the ring.
  */
 #ifndef THREAD_H
