@@ -193,8 +193,9 @@ void
 header_note_allocator(void)
 {
 	/*
-	 * The child of a fork uses its parent's result, because a thread that
-	 * the child does not have may hold the lock of dl_iterate_phdr(3).
+	 * A forked child uses its parent's result.  A search in the child could
+	 * wait forever, because during the fork another thread of the parent
+	 * may have held the lock of dl_iterate_phdr(3).
 	 */
 	if (allocator == NULL)
 		allocator = elf_lookup_object((void *)(uintptr_t)real.malloc);

@@ -37,8 +37,8 @@
 #define CONTENDED_END 50u
 #define LOOK_NS	      (NS_PER_SEC / 10)
 /*
- * LOOK_NS is the time between two readings of the number of preemptions.  Only
- * the second reading follows the first one after this shorter time, since many
+ * LOOK_NS is the time between two readings of the number of preemptions.  The
+ * second reading comes sooner, LOOK_FIRST_NS after the first one, since many
  * processes live for a short time.
  */
 #define LOOK_FIRST_NS (NS_PER_SEC / 50)

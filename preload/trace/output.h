@@ -37,10 +37,10 @@ struct output {
 	struct file_id root;
 	/* RLIMIT_NOFILE and RLIMIT_FSIZE, at output_init(). */
 	uint64_t file_limit, size_limit;
-	uint64_t number; /* the running number of the file's name */
+	uint64_t number; /* the running number in the file's name */
 	const char *template;
 	const struct output_names *names;
-	/* the name of the first segment's file has the segment's number, too */
+	/* the first file's name has the segment number, like the others */
 	bool numbers_all;
 	/*
 	 * Working directory, with '/' at its end, for a relative template.  "":
@@ -73,8 +73,8 @@ void output_copy(struct output *to, const struct output *from);
  * running number, which is in the place of %n or, if the template has no %n, in
  * a suffix ".1", ".2" and so on.  The file has mode 0600 and is closed on exec.
  * Return 0 or an errno value (EEXIST: something else has the name); after an
- * error 'path' has the name that failed.  This does not close a descriptor that
- * was open before.
+ * error 'path' has the name that failed.  The function does not close a
+ * descriptor that is already open.
  */
 int output_open(struct output *o, uint64_t segment);
 

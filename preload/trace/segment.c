@@ -333,8 +333,8 @@ segment_begin_first(struct segment *s)
 /* -------------------------------------------------------------- retention */
 
 /*
- * Call this before the next file begins.  Remove so many of the oldest files
- * that the others, the current file and the next file stay within the limits.
+ * Call this before the next file begins.  Remove the oldest files until the
+ * remaining files, the current file and the next file are within the limits.
  * The current file, which has 'nbytes', is not in the list yet.  If no file is
  * current, 'nbytes' is 0.
  */
@@ -565,8 +565,8 @@ segment_is_due(const struct segment *s, uint64_t now_ns)
 	const struct config *const c = s->config;
 	const struct trace *const t = s->trace;
 	/*
-	 * Make a file large enough that the live blocks at its beginning take
-	 * at most half of it.
+	 * Let a file grow until the live blocks at its beginning take at most
+	 * half of it, even if the file then exceeds 'rotate_nbytes'.
 	 */
 	const uint64_t limit = c->rotate_nbytes > 2 * s->head_nbytes
 				       ? c->rotate_nbytes

@@ -22,7 +22,7 @@
 #include "preload/trace/live_blocks.h"
 #include "preload/trace/trace.h"
 
-/* Upper limit of the finished segments that retention keeps. */
+/* Maximum number of finished segments that retention keeps. */
 #define SEGMENT_KEEP_MAX 4096u
 
 /* A finished segment. */
@@ -32,7 +32,7 @@ struct segment_file {
 	uint64_t nbytes;
 };
 
-/* Upper limit of the heaps that are tracked besides malloc's. */
+/* Maximum number of heaps that are tracked besides malloc's. */
 #define SEGMENT_HEAPS_MAX 4096u
 
 struct segment_heap {
@@ -60,7 +60,8 @@ struct segment {
 	struct trace *trace;
 	const struct config *config;
 	struct live_blocks live;
-	uint64_t number; /* number of the open segment, else of the next one */
+	/* number of the open segment or, if none is open, of the next one */
+	uint64_t number;
 	bool is_open;
 	bool is_late;  /* unrecorded events preceded this segment */
 	bool is_known; /* the table has every live block of the trace */
@@ -92,8 +93,8 @@ struct segment {
 };
 
 /*
- * Initialize '*s', which must be zeroed, without a file.  'is_late' means that
- * the process has been running without being traced.
+ * Initialize '*s', which must be zeroed.  The segment has no file yet.
+ * 'is_late' means that the process has been running without being traced.
  */
 void segment_init(struct segment *s, struct trace *t,
 		  const struct config *config, bool is_late);
@@ -136,10 +137,10 @@ bool segment_end_late(struct segment *s, const struct narrate_trailer *end);
 void segment_close(struct segment *s, const struct narrate_trailer *end);
 
 /*
- * End this segment and begin the next.  This does not commit the state of the
- * rings; the caller must do so afterwards (writer_commit_rings()).  If the next
- * file cannot be created, print one line, once, and continue with the current
- * file.  Return false if the trace cannot continue.
+ * End this segment and begin the next.  The caller must then commit the state
+ * of the rings (writer_commit_rings()).  If the next file cannot be created,
+ * continue with the current file, and print one line for the first of several
+ * failures in a row.  Return false if the trace cannot continue.
  */
 bool segment_rotate(struct segment *s, struct narrate_trailer *end,
 		    uint64_t now_ns);

@@ -244,8 +244,8 @@ trace_commit(struct trace *t)
 }
 
 /*
- * If new stacks have got no number since the last report, report how often this
- * has happened so far.
+ * Report how often so far a new stack got no number because the table was full.
+ * If this has not happened since the last report, report nothing.
  */
 static void
 report_full_table(struct trace *t)
@@ -305,8 +305,7 @@ end_with_error(struct trace *t, const struct narrate_trailer *end, int error)
 
 /*
  * May a trailer be appended to the file?  A trailer is valid only after a
- * header and whole blocks.  If the user was told that the trace has ended, the
- * file was removed.
+ * header and whole blocks.  If 'is_end_reported' is set, the file was removed.
  */
 static bool
 can_end(const struct trace *t)

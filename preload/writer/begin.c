@@ -81,8 +81,8 @@ can_afford(bool is_first, bool is_dormant)
 	if (!memory_limit_exists())
 		return true;
 	/*
-	 * A fork copies all mappings but the ring, so the child needs memory
-	 * only for a ring.
+	 * The child of a fork already has all these mappings but the ring, so
+	 * the child needs memory only for a ring.
 	 */
 	return memory_limit_allows(
 		is_first ? writer_memory_nbytes(environment_own()) +

@@ -6,9 +6,9 @@
  * memory, and maps the memory that every process needs.  The second step
  * prepares the rest: the clock, the names, the header, and the writer's tables.
  * A process that records from the start takes both steps at once.  A process
- * that begins dormant takes the second step with its first order, or earlier if
- * the program is about to make a change after which the step could fail
- * (writer_make_early()).  Most such processes never take the second step.
+ * that begins dormant takes the second step when it gets its first order, or
+ * earlier if the program is about to make a change after which the step could
+ * fail (writer_make_early()).  Most such processes never take the second step.
  */
 #ifndef BEGIN_H
 #define BEGIN_H

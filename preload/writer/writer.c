@@ -199,13 +199,13 @@ resume(void)
 	atomic_store_explicit(&writer->is_ending, false, memory_order_relaxed);
 	writer_collect_threads();
 	/*
-	 * The ring file was removed before the exec, which could have
-	 * succeeded.  If a file has no name left, the kernel gives it no new
-	 * name.  Therefore make a new file and move the ring into it.  This is
-	 * possible only if there is a single ring, that of the thread that
-	 * waits in writer_resume().  Other producers cannot be stopped, and
-	 * would lose the words that they store between the copy and the new
-	 * mapping.
+	 * The ring file was removed before the exec, because a successful exec
+	 * would have left it behind.  The kernel gives no new name to a file
+	 * that has none left.  Therefore make a new file and move the ring into
+	 * it.  This is possible only if there is a single ring, that of the
+	 * thread that waits in writer_resume().  Other producers cannot be
+	 * stopped, and would lose the words that they store between the copy
+	 * and the new mapping.
 	 */
 	if (writer->thread_count == 1 && !writer->is_dormant) {
 		ringfile_renew(writer->producers[0]->ring,

@@ -104,8 +104,8 @@ void writer_make_early(void);
 /*
  * Call this when the slot of this process has changed (own_slot.h) and there is
  * no writer thread.  If the slot has an order for this process, make the
- * writer, and start recording if the order is to start.  Return 'p', which the
- * function does not use otherwise.  Keeps errno.
+ * writer, and start recording if it is an order to start.  Return 'p', which
+ * the function does not use otherwise.  Keeps errno.
  */
 void *writer_answer_bell(void *p);
 

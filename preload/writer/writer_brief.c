@@ -102,10 +102,11 @@ leave_trace(enum writer_end end)
 
 /*
  * Must the header name a ring file?  The calling thread makes no ring file, so
- * a header that this thread writes names none.  If the exec fails, the writer
- * thread makes a ring file after the header was written.  Recovery then looks
- * for the ring file only in the folder of the trace.  If HATFTRACE_RINGS names
- * another folder, the header must therefore name the ring file.
+ * a header that this thread writes names none.  But if the process is about to
+ * exec and the exec fails, the writer thread makes a ring file later.  If the
+ * header names no ring file, recovery looks for one only in the folder of the
+ * trace.  Therefore the header must name the ring file if HATFTRACE_RINGS names
+ * another folder.
  */
 static bool
 must_name_rings(enum writer_end end)

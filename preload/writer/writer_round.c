@@ -301,9 +301,9 @@ is_blocked_too_long(uint64_t now)
 }
 
 /*
- * If one thread has for long enough been the only one that had events
- * (tick_grant.h), grant the tick to this thread.  Do nothing if HATFTRACE_CLOCK
- * is us or ns, or if the round had no events.
+ * If only one thread has had events for long enough (tick_grant.h), grant the
+ * tick to this thread.  Do nothing if HATFTRACE_CLOCK is us or ns, or if the
+ * round had no events.
  */
 static void
 grant_tick(uint64_t now)

@@ -86,7 +86,7 @@ struct writer {
 	bool is_stopped;
 	uint32_t fork_count;	/* forks under way */
 	uint64_t fork_since_ns; /* when the last fork began */
-	/* since when forks delay the end of a segment; 0: they do not */
+	/* since when forks have delayed the segment's end; 0: they do not */
 	uint64_t fork_kept_ns;
 	/*
 	 * true: nothing is recorded at present.  The thread that begins the
@@ -99,7 +99,7 @@ struct writer {
 	/* no bell (own_slot.h) is possible, so the writer thread must stay */
 	bool has_no_bell;
 	bool has_left; /* the last writer left while a trace was open */
-	/* since when there is no client and no order */
+	/* since when there has been no client and no order */
 	uint64_t quiet_since_ns;
 	/* Figures of the last trace that ended. */
 	uint64_t last_events, last_lost;
@@ -129,9 +129,9 @@ struct writer {
 	/* End of the writer's pause after a trailer; 0: no pause. */
 	_Atomic uint64_t hold_until_ns;
 	struct wake wake;
-	/* Futex word: the writer changes it when it has answered or ends. */
+	/* Futex word: the writer changes it after an answer and at its end. */
 	_Atomic uint32_t done;
-	/* Futex word: the writer changes it when it has encoded a fork. */
+	/* Futex word: the writer changes it after it has encoded a fork. */
 	_Atomic uint32_t forks;
 	_Atomic uint32_t departure; /* enum writer_departure; a futex word */
 	/*
