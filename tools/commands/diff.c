@@ -68,8 +68,8 @@ static const struct opt_page page = {
 	"the whole program and of each call site.  A site is a function and "
 	"its\n"
 	"source file, so that lines and addresses may move.  With several "
-	"traces\nper side, only differences above their spread count as "
-	"changes.\n",
+	"traces\nper side, only differences that exceed the spread of the runs "
+	"count as\nchanges.\n",
 	"Exit status: 0 if all traces are complete, 1 if a trace cannot be\n"
 	"read, 2 for wrong usage, 3 if a limit of --fail-on is exceeded, 4 if "
 	"a\n"
