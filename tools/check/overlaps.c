@@ -54,7 +54,7 @@ overlaps_end(struct overlaps *o)
 	o->seen = NULL;
 }
 
-/* Return the first address after the block, or UINT64_MAX if that overflows. */
+/* Return the first address after the block, or UINT64_MAX on overflow. */
 static uint64_t
 end_of(uint64_t address, uint64_t size)
 {
@@ -230,10 +230,10 @@ is_judged(const struct overlaps *o, const struct hatf_live *live)
 }
 
 /*
- * Find the last block before the new block that is not exempt (overlaps.h).  If
- * exempt blocks are between this block and the new block, the two can overlap
- * only if this block also covers the exempt blocks.  Therefore stop at the
- * first exempt block, unless a block has covered another block before.
+ * Find the last block before the new block, without exempt blocks (overlaps.h).
+ * If exempt blocks lie between the found block and the new block, these two can
+ * overlap only if the found block also covers the exempt blocks.  Therefore
+ * stop at the first exempt block, unless some block may lie inside another one.
  */
 static bool
 find_before(const struct overlaps *o, const struct hatf_event *e,

@@ -9,10 +9,11 @@
  * 'struct hatf_events', so the check keeps no set of its own.  Three kinds of
  * blocks are exempt: blocks of 0 bytes, blocks that a forked child inherited,
  * and carried blocks (blocks live at the start of the segment) if the trace
- * does not know exactly which blocks were live then.  The search behind a new
- * block skips exempt blocks.  The search before a new block stops at an exempt
- * block, unless some block may lie inside another one; then this search skips
- * exempt blocks, too.  Each search looks at no more than OVERLAPS_STEPS blocks.
+ * does not know exactly which blocks were live then.  The search from a new
+ * block to higher addresses skips exempt blocks.  The search to lower addresses
+ * stops at an exempt block, unless some block may lie inside another one; then
+ * this search skips exempt blocks, too.  Each search looks at no more than
+ * OVERLAPS_STEPS blocks.
  *
  * With several threads, an allocation may stand in the trace before the realloc
  * by which another thread gave up the same memory (FORMAT "Errors").  If the

@@ -513,7 +513,7 @@ command_leaks(int argc, char **argv)
 		 * own lines.
 		 */
 		.gathering.view.fold_std = true,
-		/* Points so that trends are nearly exact. */
+		/* Take enough points for nearly exact trends. */
 		.gathering.window.points_are_fine = true,
 		.top = 20,
 		.gathering.reading.struct_nbytes =

@@ -448,9 +448,9 @@ tell_missing(const struct job *job, const struct launch *l, const char *others)
 }
 
 /*
- * Report the traces of the descendants of a command that --follow excludes.
- * Return false if there are no such traces, or if one of these traces is
- * incomplete.
+ * The command itself is excluded by --follow.  Report the traces of its
+ * descendants.  Return false if there are no such traces, or if one of these
+ * traces is incomplete.
  */
 static bool
 report_excluded(const struct job *job, const struct collection *c)

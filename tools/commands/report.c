@@ -242,7 +242,8 @@ print_row(struct out *o, const struct report *r, const struct section *s,
 
 /*
  * If the one or two sites with the most bytes at the peak have more than half
- * of them, and one of the two has a caller, name the option that shows callers.
+ * of all bytes live at the peak, and one of these sites has a caller, name the
+ * option that shows callers.
  */
 static void
 print_hint(struct out *o, const struct report *r, const uint32_t *order,

@@ -160,10 +160,10 @@ print_head(struct out *o, const struct ask *ask, const char *title)
 	show_heading(o, line);
 }
 
-/* What print_caller() gets. */
+/* The context of print_caller(). */
 struct caller_lines {
 	struct out *out;
-	bool begun; /* the site itself, which the row names, has passed */
+	bool begun; /* the first frame, which the row names, was skipped */
 };
 
 static void
@@ -190,7 +190,7 @@ print_group(struct out *o, const struct gathering *g, const struct groups *all,
 		site_names_walk(g->names, row->number, print_caller, &lines);
 }
 
-/* Return what a row stands for. */
+/* Return what a row stands for, such as "thread, size". */
 static const char *
 title_of(const struct groups *all)
 {
@@ -263,7 +263,7 @@ json_groups(const struct gathering *g, const struct groups *all,
 	return list;
 }
 
-/* Return which columns of waste to print: all, or only the requested moment. */
+/* Return which columns the table of waste (show_waste.h) gets. */
 static unsigned
 waste_columns(const struct ask *ask)
 {

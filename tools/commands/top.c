@@ -107,15 +107,16 @@ struct watch {
 	struct amount allocated_before;
 	uint64_t shown_ns, page_count;
 	/*
-	 * peak of live bytes in this trace and in earlier ones, and the time
-	 * from the first event of the trace with the peak to the peak
+	 * 'peak_nbytes': peak of live bytes in this trace and earlier ones.
+	 * 'peak_ns': time of the peak, counted from the first event of the
+	 * trace that has the peak.
 	 */
 	uint64_t peak_nbytes, peak_ns;
 	/* events in the file, from the last answer to "flush"; 0: unknown */
 	uint64_t flushed_count;
 	/* the next page lacks flushed events */
 	bool is_behind;
-	/* a page has had all flushed events, so growth counts from there */
+	/* a page has had all flushed events; growth counts from that page */
 	bool has_caught_up;
 	bool is_over, has_failed;
 };
@@ -371,7 +372,10 @@ describe_state(const struct watch *w, char *buf, size_t nbytes)
 	switch (live_trace_end(w->trace)) {
 	case LIVE_GOES_ON:
 		if (w->is_behind)
-			/* Bytes may be read whose events are not counted. */
+			/*
+			 * The last bytes may have been read while their events
+			 * are not counted yet, so never print 100 %.
+			 */
 			snprintf(buf, nbytes, "reading, %d %%",
 				 percent < 99 ? percent : 99);
 		else
@@ -411,9 +415,9 @@ fill_page(struct watch *w, struct live_page *p, const struct census *c)
 }
 
 /*
- * Update the rows from the census.  What is read late is no growth: growth
- * counts from the first page that lacks nothing.  Return false if there is no
- * memory.
+ * Update the rows from the census.  Count growth only from the first page that
+ * has all flushed events, because earlier pages grow merely because hatf reads
+ * older events.  Return false if there is no memory.
  */
 static bool
 update_tables(struct watch *w, const struct census *c)
@@ -505,8 +509,8 @@ enum next {
 
 /*
  * After the end of a trace, watch the next trace of the process: the next
- * segment, or the trace after an exec.  There is none if the user named a file
- * instead of a process.  After NEXT_FAILED, w->trace may be NULL.
+ * segment, or the trace after an exec.  If the user named a file instead of a
+ * process, there is no next trace.  After NEXT_FAILED, w->trace may be NULL.
  */
 static enum next
 go_on(struct watch *w)

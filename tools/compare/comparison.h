@@ -30,7 +30,7 @@ struct comparison_row {
 	char *name;	       /* the row's name, escaped */
 	struct measured *runs; /* by trace, the old traces first */
 	struct contrast contrasts[MEASURE_COUNT];
-	/* The largest change of a measure, as a share of the whole program. */
+	/* Largest change of a measure, as a share of the program's value. */
 	double weight;
 	/* no old trace has the row; no new trace has the row */
 	bool is_new, is_gone;

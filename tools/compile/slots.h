@@ -6,21 +6,20 @@
  * hand-over between threads.  A thread keeps at most SLOTS_KEPT freed slots.
  * All others go to a queue that the threads share.  If a thread needs a slot
  * but keeps no freed one, the thread takes the first slot of the queue, but
- * only if the queue has more than SLOTS_QUEUED slots.  A slot that waits so
- * long in the queue rarely makes the thread that takes the slot wait for the
- * thread that freed the slot.  If the queue has fewer slots, the thread takes a
- * slot that has never been used.  A thread gets such slots in groups.  The
- * block addresses of a thread's first group, SLOTS_FRESH slots, fill two cache
- * lines of the driver.  Each later group is twice as large as the one before,
- * up to SLOTS_FRESH_MAX slots, whose block addresses fill a page.  If all
- * groups were small, lines of different threads would be neighbours, and a
- * processor that prefetches neighbours would take lines from the thread that
- * writes them.
+ * only if the queue has more than SLOTS_QUEUED slots.  The slot has then been
+ * in the queue for so long that the thread rarely needs to wait for the thread
+ * that freed it.  If the queue has fewer slots, the thread takes a slot that
+ * has never been used.  A thread gets such slots in groups.  The block
+ * addresses of a thread's first group, SLOTS_FRESH slots, fill two cache lines
+ * of the driver.  Each later group is twice as large as the one before, up to
+ * SLOTS_FRESH_MAX slots, whose block addresses fill a page.  If all groups were
+ * small, lines of different threads would be neighbours, and a processor that
+ * prefetches neighbours would take lines from the thread that writes them.
  *
  * Therefore the number of slots is at most the peak number of live blocks plus
  * SLOTS_QUEUED, plus SLOTS_KEPT for each thread, plus the unused slots of each
- * thread's last group.  These are at most SLOTS_FRESH more than the thread has
- * used.  Each slot takes 24 bytes here.
+ * thread's last group.  If a thread has used N slots of its groups, at most
+ * N + SLOTS_FRESH slots are unused.  Each slot takes 24 bytes here.
  *
  * Used by one thread at a time.
  */
@@ -72,9 +71,9 @@ void slots_init(struct slots *s);
 void slots_fini(struct slots *s);
 
 /*
- * Let a stream use slots.  'stream' is the number of streams so far, or the
- * number of one that has been added already; then do nothing.  Return false if
- * there is no memory.
+ * Let a stream use slots.  Streams are numbered from 0 and added in order.  If
+ * 'stream' has already been added, do nothing.  Return false if there is no
+ * memory.
  */
 bool slots_add_stream(struct slots *s, uint32_t stream);
 

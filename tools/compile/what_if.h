@@ -9,12 +9,12 @@
  * - pool:site=GLOB: take the blocks of these call sites from a pool;
  * - merge:threads: make all calls on one thread.
  *
- * The pool rounds sizes up to multiples of 16 bytes.  A new block is a freed
- * block of the rounded size.  If there is none, the block is the next bytes of
- * the newest chunk.  If these bytes do not suffice, the block is the start of a
- * new chunk of POOL_CHUNK_NBYTES.  The thread that needs a chunk allocates it
- * by malloc().  Chunks are never freed.  Blocks of more than POOL_BLOCK_MAX
- * bytes are not pooled.
+ * The pool rounds sizes up to multiples of 16 bytes.  A new block reuses a
+ * freed block of the rounded size.  If there is none, the new block takes the
+ * next unused bytes of the newest chunk.  If these are too few, the new block
+ * takes the first bytes of a new chunk of POOL_CHUNK_NBYTES.  The thread that
+ * needs a chunk allocates it by malloc().  Chunks are never freed.  Blocks of
+ * more than POOL_BLOCK_MAX bytes are not pooled.
  *
  * Memory is O(live blocks of these sites + call stacks of the trace), and 24
  * bytes for each size in the pool.

@@ -27,7 +27,8 @@ struct word_reader {
 	const struct word_file *file;
 	uint32_t stream, chunk_idx;
 	const uint64_t *next;
-	bool has_second; /* the next call is the second one of the last word */
+	/* the next call is the second one in the word that was read last */
+	bool has_second;
 	uint64_t words[REPLAY_CHUNK_WORDS];
 };
 

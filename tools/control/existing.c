@@ -88,7 +88,7 @@ set_bytes(struct existing_bytes *b, const uint8_t *head, uint32_t head_nbytes,
 	return true;
 }
 
-/* A thread or a heap has been created. */
+/* Note that a thread or a heap has been created. */
 static bool
 create(struct existing_list *list, uint64_t id, const struct hatf_event *e)
 {
