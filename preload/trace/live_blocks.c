@@ -206,8 +206,8 @@ close_hole(struct live_blocks *c, uint64_t hole)
 }
 
 /*
- * Update the size of a block, and store the stack that resized it as the
- * block's stack.
+ * Update the size of a block.  From now on the block's stack is that of the
+ * call that resized the block.
  */
 static void
 change_size(struct live_blocks *c, uint64_t slot, uint64_t size, uint32_t stack)

@@ -191,7 +191,7 @@ part_nbytes_at(const struct segment_dtds *d, uint32_t at)
 	return (uint32_t)d->bytes[at] | (uint32_t)d->bytes[at + 1] << 8;
 }
 
-/* Does the list already have the part that is being added at the list's end? */
+/* Does the list already have a copy of the part that is being added? */
 static bool
 has_part(const struct segment_dtds *d)
 {

@@ -232,7 +232,7 @@ is_holding(uint64_t now)
 	/*
 	 * relaxed: only the thread that does the writer's work writes
 	 * 'hold_until_ns'.  If another thread did this work before,
-	 * wake_claim() makes the value that it stored visible.
+	 * wake_claim() makes the value from that thread visible.
 	 */
 	const uint64_t until = atomic_load_explicit(&writer->hold_until_ns,
 						    memory_order_relaxed);

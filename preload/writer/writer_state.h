@@ -135,9 +135,10 @@ struct writer {
 	_Atomic uint32_t forks;
 	_Atomic uint32_t departure; /* enum writer_departure; a futex word */
 	/*
-	 * Descriptors of the trace in the program's descriptor table, indexed
-	 * by enum writer_file; -1: none.  They exist between writer_depart()
-	 * and writer_return(); otherwise 'held_count' is 0.
+	 * 'held': descriptors of the trace in the program's descriptor table,
+	 * indexed by enum writer_file; -1: none.  They exist only between
+	 * writer_depart() and writer_return().  'held_count': number of
+	 * elements of 'held', or 0 if these descriptors do not exist.
 	 */
 	uint32_t held_count;
 	int held[WRITER_FILES];
