@@ -116,7 +116,7 @@ is_there(const char *path)
 	return lstat(path, &st) == 0;
 }
 
-/* The end of the line about a trace that has its trailer. */
+/* Return the end of the line about a trace that has its trailer. */
 static const char *
 text_of_ended(bool complete)
 {
