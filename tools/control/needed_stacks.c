@@ -30,15 +30,20 @@ struct object {
 };
 
 struct needed_stacks {
-	struct hatf_stacks *stacks; /* those of the old trace */
-	struct list objects;	    /* of struct object */
+	struct hatf_stacks *stacks; /* all stacks of the old trace */
+	struct list objects;	    /* rows: struct object */
 	size_t objects_nbytes;
-	struct list frames; /* of uint64_t: ids, in the order of definition */
-	/* the needed ones; an id in the new trace is a row of these plus 1 */
+	/* rows: uint64_t, the ids of all frames in the order of definition */
+	struct list frames;
+	/*
+	 * Old ids of the stacks and of the frames that the new trace needs.
+	 * The id in the new trace is the row of the old id plus 1.
+	 */
 	struct id_rows needed, needed_frames;
-	/* of struct hatf_stack: needed stacks with the ids of the new trace */
+	/* rows: struct hatf_stack, the needed stacks with their new ids */
 	struct list new_stacks;
-	struct list chain; /* of uint64_t: stacks to add, innermost first */
+	/* rows: uint64_t, the ids of the stacks to add, innermost first */
+	struct list chain;
 };
 
 struct needed_stacks *
@@ -139,7 +144,10 @@ needed_stacks_note(struct needed_stacks *n, const struct hatf_event *e)
 
 /* ----------------------------------------------------------- what is needed */
 
-/* Return the id of 'id' in the new trace, or 0 if it is not needed so far. */
+/*
+ * Return the new id of the stack or frame that has the id 'id' in the old
+ * trace.  Return 0 if the new trace does not need it so far.
+ */
 static uint64_t
 new_id(const struct id_rows *needed, uint64_t id)
 {
@@ -149,8 +157,8 @@ new_id(const struct id_rows *needed, uint64_t id)
 }
 
 /*
- * Add a stack to those needed, and its frame.  The stack of its caller must be
- * among them.
+ * Add the stack 'id' and its frame to the needed stacks and frames.  The stack
+ * of its caller must have been added before.
  */
 static bool
 add_stack(struct needed_stacks *n, uint64_t id)

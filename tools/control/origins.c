@@ -91,7 +91,7 @@ origins_note(struct origins *o, const struct hatf_event *e)
 	list->rows = rows;
 	if (!is_fine)
 		return false;
-	/* A block that is resized in place stays the block of its thread. */
+	/* A realloc in place does not change the thread of the block. */
 	if (e->kind == HATF_EVENT_ALLOC || e->address != e->old_address ||
 	    e->inherited)
 		list->rows[e->block].thread = e->thread;

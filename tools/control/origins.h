@@ -29,7 +29,7 @@ struct origin_list {
 /* Begins as all zeros. */
 struct origins {
 	struct id_rows heaps;
-	struct origin_list *lists; /* by the row of the heap */
+	struct origin_list *lists; /* indexed by the heap's row in 'heaps' */
 	size_t list_count;
 };
 

@@ -82,8 +82,8 @@ add_users(struct places *p, const char *directory, const char *prefix)
 
 /*
  * Add the directory of sockets in 'runtime', a value of XDG_RUNTIME_DIR or
- * NULL, for our own user and for 'uid'.  places_open() opens the directory only
- * if the user for whom it was added owns it.
+ * NULL, twice: for our own user and for 'uid'.  places_open() opens only the
+ * entry whose user owns the directory.
  */
 static void
 add_runtime(struct places *p, const char *runtime, uid_t uid)

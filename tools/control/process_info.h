@@ -2,7 +2,7 @@
 /*
  * process_info.h - the user, id, environment and executable of a process
  *
- * From /proc.  Not thread-safe.
+ * The functions read /proc.  Not thread-safe.
  */
 #ifndef PROCESS_INFO_H
 #define PROCESS_INFO_H

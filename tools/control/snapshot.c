@@ -33,7 +33,7 @@ struct live_list {
 	size_t count, room;
 	uint64_t nbytes;
 	bool no_memory;
-	uint64_t time; /* of the last event of the source that was read */
+	uint64_t time; /* time of the last event read from the source */
 	struct origins origins;
 	struct existing existing;
 	struct needed_stacks *stacks;

@@ -21,7 +21,8 @@ enum snapshot_live {
 	 * Events were lost before the trace began, so the blocks may be wrong.
 	 */
 	SNAPSHOT_UNCERTAIN,
-	SNAPSHOT_UNKNOWN, /* blocks from before the trace are missing */
+	/* blocks that were allocated before the trace began are missing */
+	SNAPSHOT_UNKNOWN,
 };
 
 struct snapshot {

@@ -68,8 +68,9 @@ is_gone(long number)
 
 /*
  * Remove the status file 'name' if its process has ended, even if that process
- * was in another PID namespace.  A recorder locks the file before it writes the
- * status.  So a file without status may be one that its recorder will lock.
+ * was in another PID namespace.  A recorder creates the file, locks it, and
+ * then writes the status.  Therefore keep an unlocked file without a status
+ * while a recorder may still be about to lock it.
  */
 static void
 sweep_status(const struct place *place, int place_fd, const char *name)
@@ -143,8 +144,8 @@ process_of(const struct place *place, int place_fd, const char *name)
 		return 0;
 	fd = sockets_connect_to(place_fd, name, place->owner, 0);
 	/*
-	 * If the accept queue is full, a process listens.  Return the number in
-	 * the name, unless the socket belongs to another user.
+	 * If the accept queue is full (EAGAIN), some process listens.  Return
+	 * the number in the name, unless the socket belongs to another user.
 	 */
 	if (fd < 0)
 		return errno == EAGAIN && place->owner == geteuid()

@@ -165,8 +165,8 @@ sockets_connect(pid_t pid, uint64_t until_ms, uid_t *uid_ret)
 		const uid_t owner = places.place[i].owner;
 
 		/*
-		 * Skip directories of unrelated users.  Otherwise their sockets
-		 * could make us wait in vain.
+		 * Skip directories of unrelated users.  Otherwise they could
+		 * delay us with a socket whose accept queue is full.
 		 */
 		if (owner != geteuid() && !process_info_is_user(pid, owner))
 			continue;

@@ -101,8 +101,8 @@ complain(const struct tracer_answer *r, int e)
 		message_print("%ld: %s", n, strerror(e));
 	else if (r->has_rung_blindly)
 		message_print("%ld: not traced, or has allocated nothing for "
-			      "%d seconds (hatf cannot tell, because it must "
-			      "not read /proc/%ld/maps; try as root)",
+			      "%d seconds (hatf cannot tell which, because it "
+			      "may not read /proc/%ld/maps; try as root)",
 			      n, BELL_MS / 1000, n);
 	else if (quiet_is_preloaded(pid))
 		complain_deaf(pid);

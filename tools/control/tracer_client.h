@@ -20,13 +20,13 @@
 struct tracer_answer {
 	pid_t pid;
 	/*
-	 * the process had no socket, so hatf called the process by the file of
-	 * bells, which the process maps
+	 * the process had no socket, so hatf called the process through the
+	 * file of bells (bell.h), which the process maps
 	 */
 	bool has_rung;
 	/*
-	 * hatf called the process by a file of bells, but may not see whether
-	 * the process maps that file
+	 * hatf called the process through a file of bells (bell.h), but has no
+	 * permission to see whether the process maps that file
 	 */
 	bool has_rung_blindly;
 	/* the status file that the process left says that it records */
