@@ -86,8 +86,8 @@ map_table(uint64_t nbytes)
 }
 
 /*
- * Map 'nbytes' of the file of replay_words.h, from the beginning of chunk
- * 'chunk' on.
+ * Map 'nbytes' of the compiled trace (replay_words.h), from the beginning of
+ * chunk 'chunk' on.
  */
 static const void *
 map_words(int fd, uint64_t chunk, uint64_t nbytes)
@@ -198,7 +198,7 @@ prepare_samples(struct lanes *all, uint64_t slot_count)
 	all->samples = &samples;
 }
 
-/* Prepare the observations that this run makes besides time and memory. */
+/* Prepare the checks and measurements of single calls that this run makes. */
 static void
 prepare_observers(struct lanes *all, uint64_t slot_count)
 {

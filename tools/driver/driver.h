@@ -4,10 +4,10 @@
  *
  * 'hatf replay' executes itself again for each run, with the allocator in
  * LD_PRELOAD, unless the allocator is that of libc.  The arguments are
- * DRIVER_WORD and two descriptors: that of the file of replay_words.h, and that
- * of a 'struct driver_run' in shared memory.  The same program is caller and
- * driver, so both always agree on these structures, and no second file must be
- * installed or found.
+ * DRIVER_WORD and two descriptors: one of the compiled trace (replay_words.h),
+ * and one of a 'struct driver_run' in shared memory.  The same program is
+ * caller and driver, so both always agree on these structures, and no second
+ * file must be installed or found.
  *
  * The driver's own memory is mainly a chunk for each stream and the slots.
  * This memory is mapped, not allocated, and resident before the first call.

@@ -102,7 +102,7 @@ lane_check_before(struct lane_checks *checks, lane_random *random,
  * Does a block have the alignment that the call asked for?  A block in which a
  * pointer fits must also be aligned to the size of a pointer.  C requires more,
  * but some allocators align small blocks less.  Ignore a requested alignment
- * that is no power of two, for which memalign may return any address.
+ * that is not a power of two, for which memalign may return any address.
  */
 static bool
 is_aligned(const void *block, uint64_t size, uint64_t alignment)

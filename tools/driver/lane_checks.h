@@ -22,8 +22,8 @@
 #include <stdbool.h>
 
 struct lane_checks {
-	_Atomic uint8_t *states; /* by slot */
-	uint64_t *sizes;	 /* sizes of the blocks, by slot */
+	_Atomic uint8_t *states; /* indexed by slot */
+	uint64_t *sizes;	 /* sizes of the blocks, indexed by slot */
 	/*
 	 * Each call has four places at which its thread may pause.  On average,
 	 * a thread pauses at one of pause_mask + 1 such places.

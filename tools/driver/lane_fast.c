@@ -14,7 +14,7 @@ struct fast {
 	struct lane *lane;
 	struct lane_place *place;
 	const struct driver_calls *calls;
-	void **blocks; /* by slot */
+	void **blocks; /* indexed by slot */
 };
 
 /*
@@ -23,7 +23,10 @@ struct fast {
  */
 #define GROUP_CALLS 6
 
-/* A call of a lone word prefetches the slot of the word AHEAD words later. */
+/*
+ * The code for a lone word (replay_words.h) prefetches the slot of the word
+ * that comes AHEAD words later.
+ */
 #define AHEAD (LANE_FAST_AHEAD - GROUP_CALLS)
 
 /* -------------------------------------------------------------------- calls */
@@ -89,8 +92,9 @@ make_call(const struct fast f, const uint64_t *words, bool pairs, bool touches,
 
 /*
  * Return which calls of a group are frees, as bits 0 to 5 of the result.
- * Return a number from 64 to 255 if the words are no group.  A group is 6 calls
- * without WORD_SLOW: all in pairs or, if 'pairs' is false, all in lone words.
+ * Return a number from 64 to 255 if the words do not form a group.  A group is
+ * 6 calls without WORD_SLOW: all in pairs or, if 'pairs' is false, all in lone
+ * words.
  */
 static always_inline unsigned
 frees_of(const uint64_t *w, bool pairs)

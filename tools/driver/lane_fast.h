@@ -21,8 +21,8 @@
 #define LANE_FAST_AHEAD 30
 
 /*
- * Make the calls of the words from 'next' on that come before the first word
- * with WORD_SLOW.  Return the address of the word with WORD_SLOW.
+ * Make the calls of all words from 'next' up to the first word with WORD_SLOW,
+ * but not the call of that word.  Return its address.
  */
 const uint64_t *lane_fast_run(struct lane *lane, const uint64_t *next);
 

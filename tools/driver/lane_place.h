@@ -19,7 +19,7 @@ enum lane_state {
 	LANE_WAITS,  /* waits for another thread */
 	LANE_JOINS,  /* waits for the end of a thread of stream 'detail' */
 	LANE_PAUSES, /* waits until a time */
-	LANE_ENDED,  /* the stream's last thread so far has no more words */
+	LANE_ENDED,  /* the stream's latest thread has no more words */
 };
 
 /*

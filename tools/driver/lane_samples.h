@@ -26,7 +26,7 @@ struct lane_samples {
 	uint64_t step;
 	uint64_t page_nbytes;
 	int fd;		 /* descriptor of /proc/self/statm */
-	uint64_t *sizes; /* by slot: bytes that the program asked for */
+	uint64_t *sizes; /* bytes that the program asked for, indexed by slot */
 	_Atomic uint64_t call_count, live_nbytes;
 };
 

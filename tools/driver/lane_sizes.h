@@ -14,14 +14,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The bytes that the program asked for in a block, and the usable bytes. */
+/* Of a block: the bytes that the program asked for, and the usable bytes. */
 struct lane_amount {
 	uint64_t asked, usable;
 };
 
 struct lane_sizes {
 	size_t (*usable_size)(void *block);
-	struct lane_amount *blocks; /* by slot */
+	struct lane_amount *blocks; /* indexed by slot */
 	_Atomic uint64_t asked, usable;
 	_Atomic uint64_t peak_asked, peak_usable;
 };

@@ -23,9 +23,9 @@ lane_spread_init(void)
 
 /*
  * Return the allowed processor that is 'idx' places after 'first'.  If the
- * calling thread runs on that processor now, return 'first' instead.  The
- * processor 'first' is free in this case if the calling thread is the first
- * thread, because the first thread has left this processor.
+ * calling thread itself runs on that processor now, return 'first' instead.  If
+ * the calling thread is the first thread, it has then left the processor
+ * 'first', which is therefore free.
  */
 static unsigned
 find_processor(uint32_t idx)

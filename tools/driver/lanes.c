@@ -162,7 +162,7 @@ lanes_ticks(void)
 	return ticks();
 }
 
-/* Make the observations before a call. */
+/* Before a call, check the slot if checks are on, and take the time. */
 static void
 observe_before(const struct lanes *all, struct lane *lane, unsigned kind,
 	       uint32_t slot)
@@ -182,7 +182,10 @@ observe_end(struct lane *lane, unsigned kind)
 			   kind)[latency_bucket(end - lane->begin)]++;
 }
 
-/* Make the observations after a call, which has returned 'block'. */
+/*
+ * After a call that returned 'block', check the slot and note the size, as far
+ * as this run asks for it.
+ */
 static void
 observe_after(const struct lanes *all, struct lane *lane, unsigned kind,
 	      uint32_t slot, void *block, uint64_t size, uint64_t alignment)

@@ -40,12 +40,12 @@ struct lane {
 };
 
 struct lanes {
-	int fd;			/* the file of replay_words.h */
+	int fd;			/* the compiled trace (replay_words.h) */
 	const uint32_t *chunks; /* the chunk lists of all lanes */
 	struct lane *lanes;
 	uint32_t count;
-	void **blocks;	    /* by slot */
-	turn_number *turns; /* by slot */
+	void **blocks;	    /* indexed by slot */
+	turn_number *turns; /* indexed by slot */
 	struct driver_calls calls;
 	/* write only to bytes below this offset in each block */
 	uint64_t touch_nbytes;

@@ -25,7 +25,8 @@ struct own_stats {
 	 * there is none.
 	 */
 	const char *source;
-	uint64_t used_nbytes; /* bytes in blocks, with rounded sizes */
+	/* bytes in live blocks, whose sizes the allocator has rounded up */
+	uint64_t used_nbytes;
 	/* Bytes mapped from the system and not returned. */
 	uint64_t mapped_nbytes;
 	uint64_t arenas;

@@ -17,7 +17,7 @@
  *			the second one is
  *	bits 4-5	WORD_HANDS, WORD_HANDS_SECOND
  *	bit 6		0
- *	bit 7		WORD_SLOW: one of the calls hands its slot over
+ *	bit 7		WORD_SLOW: WORD_HANDS or WORD_HANDS_SECOND is set
  *	bits 8-29	two sizes of 11 bits each; 0 for a free
  *	bits 30-63	two slots of 17 bits each
  *
@@ -71,7 +71,7 @@
 #define REPLAY_CHUNK_NBYTES ((uint64_t)65536)
 #define REPLAY_CHUNK_WORDS  (REPLAY_CHUNK_NBYTES / sizeof(uint64_t))
 
-/* No call has more words. */
+/* Upper bound of the number of words of one call. */
 #define WORDS_MAX 5
 
 enum word_kind {

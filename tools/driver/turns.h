@@ -15,19 +15,19 @@
 
 typedef _Atomic uint32_t turn_number;
 
-/* Is the number 'turn'?  A turn is below 2^31. */
+/* Does the number equal 'turn'?  A turn is below 2^31. */
 bool turn_has_come(const turn_number *number, uint32_t turn);
 
 /*
- * Check the number until it is 'turn', but only for a few microseconds.  Return
- * whether it is 'turn' now.
+ * Check the number again and again until it equals 'turn', but only for a few
+ * microseconds.  Return whether it equals 'turn' now.
  */
 bool turn_spin(const turn_number *number, uint32_t turn);
 
-/* Sleep until the number is 'turn'. */
+/* Sleep until the number equals 'turn'. */
 void turn_sleep(turn_number *number, uint32_t turn);
 
-/* Wait until the number is 'turn': spin, then sleep. */
+/* Wait until the number equals 'turn': spin, then sleep. */
 void turn_wait(turn_number *number, uint32_t turn);
 
 /* Increment the number and wake the waiting threads. */
