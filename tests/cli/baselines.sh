@@ -83,7 +83,7 @@ for wrapper in xmalloc 'x*'; do
 	run "$HATF" check --wrapper "$wrapper" --baseline w.base leak.hatf
 	check_status "other wrapper $wrapper" 1
 	check_one_line "other wrapper $wrapper" \
-		'hatf check: w.base: made with other wrappers: give the same *'
+		'hatf check: w.base: made with other wrappers: give the *'
 done
 run "$HATF" check --baseline plain.base --update old.?.hatf
 grep -q wrappers plain.base && fail "wrappers in $(cat plain.base)"

@@ -205,10 +205,10 @@ baseline_fit_view(const struct baseline *b, struct stack_view_options *view)
 		if (has_equal_wrappers(view, wrappers))
 			return true;
 		return refuse(b->path,
-			      "made with other wrappers: give the same ones "
-			      "(by --wrapper or in the file of --limits), or "
-			      "give no wrappers, or write the baseline again "
-			      "by --update",
+			      "made with other wrappers: give the wrappers of "
+			      "the baseline (by --wrapper or in the file of "
+			      "--limits), or give none, or write the baseline "
+			      "again by --update",
 			      NULL);
 	}
 	for (size_t i = 0; i < json_array_size(wrappers); i++)
@@ -312,7 +312,7 @@ baseline_put(const struct baseline *b, struct comparison *c)
 
 /*
  * Return the values of a measure as JSON: an array with a number for each run,
- * or one number if all runs have the same.
+ * or a single number if it is the same in all runs.
  */
 static json_t *
 json_values(const struct comparison *c, const struct comparison_row *row,

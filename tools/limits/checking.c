@@ -116,7 +116,8 @@ choose_runs(struct run *run, const struct processes *processes)
 	if (run->program == NULL) {
 		message_print(
 			"%s: a baseline is for one program, but the traces are "
-			"of several (%s, %s, ...): name the traces of one",
+			"of several (%s, %s, ...): give only the traces of one "
+			"program",
 			path, name, other);
 		return false;
 	}

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The kind of rows of each scope. */
+/* How to group allocations into the rows of each scope. */
 static const enum group_by ways[LIMIT_SCOPE_COUNT] = {
 	[LIMIT_SITE] = BY_SITE,	    [LIMIT_FUNCTION] = BY_FUNCTION,
 	[LIMIT_FILE] = BY_FILE,	    [LIMIT_MODULE] = BY_MODULE,
@@ -52,7 +52,7 @@ add_segment(struct figures *f, unsigned scopes, const struct gathering *g)
 	return true;
 }
 
-/* Keep the first fault, with the name of its file. */
+/* Keep the first reason why a trace is incomplete, with the file's name. */
 static bool
 keep_fault(struct figures *f, const struct gathering *g)
 {

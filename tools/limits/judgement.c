@@ -163,9 +163,9 @@ name_finding(struct finding *found, const struct limit *limit,
 }
 
 /*
- * Describe a finding of a process or, if 'f' is NULL, of the tree.  A finding
- * of the tree names the process with the largest share.  If there is no memory,
- * the message is NULL.
+ * Describe a finding of a process or, if 'f' is NULL, of the tree (of all
+ * processes together).  A finding of the tree names the process with the
+ * largest share.  If there is no memory, the message is NULL.
  */
 static struct finding
 make_finding(const struct judgement *j, struct rule *r,

@@ -44,7 +44,7 @@ struct rule {
 	char *text;	/* "site parse_* live-at-end 0" */
 	char *origin;	/* "heap.limits:3"; NULL: a condition of a baseline */
 	char *baseline; /* the baseline's file, escaped, or NULL */
-	bool is_tree;	/* a limit of the tree */
+	bool is_tree;	/* a limit of the tree: of all processes together */
 	/* reported as exceeded, because nothing matches it */
 	bool is_unmatched;
 	bool has_worst;

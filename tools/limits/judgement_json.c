@@ -138,8 +138,8 @@ take_source(const char *path, struct judgement_spot *spot)
 /*
  * Find a source file below the current directory.  'path' comes from the debug
  * information.  It is usually absolute.  In builds that hide their directory,
- * it is the path that the compiler got, often relative to a build folder, as
- * "../src/parse.c".  Therefore try 'path' as it is, and then again after the
+ * it is the path that the compiler got, often relative to a build folder, such
+ * as "../src/parse.c".  Therefore try 'path' as it is, and then again after the
  * removal of each leading "../" or "./".
  */
 static bool

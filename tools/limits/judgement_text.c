@@ -175,7 +175,7 @@ judgement_print_markdown(FILE *f, const struct judgement *j)
 /* -------------------------------------------------------------- annotations */
 
 /*
- * Escape '%' and the characters 'special', as GitHub's workflow commands
+ * Escape '%' and the characters in 'special', as GitHub's workflow commands
  * require.
  */
 static void

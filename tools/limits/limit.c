@@ -365,7 +365,7 @@ take_wrapper(struct limits *limits, const char *origin, const char *text,
 	return true;
 }
 
-/* Take a line of a file. */
+/* Append the limit or wrapper of a line.  Ignore comments and blank lines. */
 static bool
 take_line(struct limits *limits, const char *origin, const char *line)
 {

@@ -9,12 +9,12 @@
  * 	MEASURE = "peak" | "live-at-end" | "allocated" | "allocs"
  * 		| "temporary-ratio" | "single"
  * 	AMOUNT  = bytes, such as 64K, 2M or 1G; a number of allocations, such
- * 		  as 1000, 20K or 1M; or a part, such as 12.5%
+ * 		  as 1000, 20K or 1M; or a percentage, such as 12.5%
  *
  * Blanks separate the words.  A GLOB with blanks must be in double quotes,
  * where '\' quotes the next byte.  Without a scope, a limit applies to each
  * process.  A '#' at the start of a word begins a comment.  In a file, each
- * limit is on its own line.  A line "wrapper GLOB" of a file is no limit: it
+ * limit is on its own line.  A line "wrapper GLOB" of a file is not a limit: it
  * names functions that are not sites, such as xmalloc.
  */
 #ifndef LIMIT_H
