@@ -23,7 +23,7 @@ enum live_key {
 	LIVE_KEY_COUNT
 };
 
-/* live_screen_wait() returns this value if the window has another size. */
+/* live_screen_wait() returns this value if the size of the window changed. */
 #define LIVE_SCREEN_RESIZED 0x100
 
 extern const char *const live_key_words[LIVE_KEY_COUNT + 1];

@@ -290,9 +290,9 @@ reach_stacks(struct live_sites *s, size_t count)
 }
 
 /*
- * A stack becomes part of a row.  The growth of the row counts from the update
- * that first saw one of its stacks; a stack that came later has grown from
- * nothing.
+ * Make a stack part of a row.  The growth of the row counts from the update
+ * that first saw one of its stacks.  If a later update first saw a stack, all
+ * live bytes of that stack are growth.
  */
 static void
 join(struct live_site *site, const struct live_stack *stack)
@@ -307,8 +307,8 @@ join(struct live_site *site, const struct live_stack *stack)
 }
 
 /*
- * Growth is measured from a baseline.  For each stack that has none, take the
- * number of this update and what is live now as its baseline.
+ * The growth of a stack counts from a baseline.  Give each stack that lacks a
+ * baseline the number of this update and the bytes that are live now.
  */
 static void
 begin_growth(struct live_sites *s, const struct census *c)
@@ -447,7 +447,10 @@ live_sites_update(struct live_sites *s, const struct live_trace *t,
 	if (!s->has_stacks) {
 		if (!add_lanes(s, c))
 			return false;
-		/* A new row may be a thread that has got another name. */
+		/*
+		 * A new row may be a thread that was renamed, so do not count
+		 * all bytes of the row as allocated since the last update.
+		 */
 		for (size_t i = known_count; i < s->count; i++)
 			s->rows[i].before_nbytes = s->rows[i].allocated.nbytes;
 		return true;

@@ -60,8 +60,8 @@ void live_sites_close(struct live_sites *s);
 /*
  * Update the table from the census.  Look up names for about 'budget_ms', but
  * at least one.  The row "[not named yet]" is the sum of the stacks that still
- * have no name.  A stack that gets its name takes its share of growth and of
- * 'before_nbytes' along to its new row.  Return false if there is no memory.
+ * have no name.  When a stack gets its name, its share of the growth and of
+ * 'before_nbytes' moves to its new row.  Return false if there is no memory.
  */
 bool live_sites_update(struct live_sites *s, const struct live_trace *t,
 		       const struct census *census, unsigned budget_ms);
@@ -70,9 +70,10 @@ bool live_sites_update(struct live_sites *s, const struct live_trace *t,
 void live_sites_forget_growth(struct live_sites *s);
 
 /*
- * Forget all stacks, because another trace numbers its stacks anew.  Growth
- * goes on, unless there are stacks without a name, whose share of a row is
- * unknown in the other trace.
+ * Forget all stacks, because another trace numbers its stacks anew.  The rows
+ * keep their growth, unless a stack without a name had live bytes, because
+ * these bytes belong to an unknown row.  Growth then counts from the next
+ * update.
  */
 void live_sites_forget_stacks(struct live_sites *s);
 

@@ -129,7 +129,7 @@ read_all(void *ctx)
 
 	/*
 	 * After the trailer there is nothing to read.  Do not wait for the end
-	 * of the pipe, because the process may go on, with another file.
+	 * of the pipe, because the process may go on and write another file.
 	 */
 	do
 		status = hatf_events_read(t->events, t->batch, BATCH, &n);
