@@ -2,9 +2,10 @@
 /*
  * replay_words.h - the file of a compiled trace, which drives an allocator
  *
- * The file consists of chunks.  A stream of words is for one thread, or for
- * several threads one after another, each of which is a life of the stream.  A
- * stream lies in chunks of its own; the last word of a full chunk is WORD_NEXT.
+ * The file consists of chunks.  One thread runs a stream of words, or several
+ * threads run it one after another.  Each of these threads is a life of the
+ * stream.  A stream lies in chunks of its own; the last word of a full chunk is
+ * WORD_NEXT.
  * After the streams come the index (a 'struct replay_stream' for each stream)
  * and the numbers of all streams' chunks.  The first chunk has the header:
  *
@@ -59,8 +60,8 @@
  * call of its slot.  WORD_CREATE waits for the end of the stream's previous
  * life, which also comes before it in the trace.  Of all calls that are not
  * done yet, the first one in the trace waits for no other call.  WORD_BEGIN
- * occurs once in each stream that exists when the window begins, and no word
- * before WORD_BEGIN waits for another thread.
+ * occurs once in each stream that exists when the window of --from and --to
+ * begins, and no word before WORD_BEGIN waits for another thread.
  */
 #ifndef REPLAY_WORDS_H
 #define REPLAY_WORDS_H
@@ -84,7 +85,7 @@ enum word_kind {
 	WORD_EXIT,   /* the thread ends */
 	/* wait until this time, in ns since the measures began */
 	WORD_PAUSE,
-	/* the window begins; wait until this many streams have arrived */
+	/* the window of --from begins; wait for this many streams to arrive */
 	WORD_BEGIN,
 	WORD_THREAD, /* a life begins; the next word is the thread's ID */
 	WORD_MALLOC = 8,
