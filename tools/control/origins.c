@@ -8,8 +8,8 @@
 #define ROWS_MIN 64
 
 /*
- * Make the array '*rows' of '*count' rows longer than 'idx'.  New rows are all
- * zeros.  Return false if there is no memory.
+ * Grow the array '*rows' of '*count' rows until it has row 'idx'.  New rows are
+ * all zeros.  Return false if there is no memory.
  */
 static bool
 reach(void **rows, size_t *count, size_t idx, size_t row_nbytes)

@@ -105,8 +105,9 @@ compare(const void *a, const void *b)
 /*
  * Must this line of the source's header be left out of the snapshot?  A line
  * about segments, inheritance or ring files would be false, because the
- * snapshot is no segment, contains the inherited blocks itself, and has no ring
- * file.  make_header() writes new lines about the source and the live blocks.
+ * snapshot is not a segment, contains the inherited blocks itself, and has no
+ * ring file.  make_header() writes new lines about the source and the live
+ * blocks.
  */
 static bool
 is_dropped(const char *line)
