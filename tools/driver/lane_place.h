@@ -15,10 +15,10 @@
 
 enum lane_state {
 	LANE_UNBORN, /* no thread has run this stream yet */
-	LANE_CALLS,  /* in a call, or on the way to one */
+	LANE_CALLS,  /* in a call, or about to make one */
 	LANE_WAITS,  /* waits for another thread */
 	LANE_JOINS,  /* waits for the end of a thread of stream 'detail' */
-	LANE_PAUSES, /* waits until a time */
+	LANE_PAUSES, /* waits until a given time */
 	LANE_ENDED,  /* the stream's latest thread has no more words */
 };
 

@@ -3,9 +3,9 @@
  * lane_times.h - the time that a thread spends in calls, and in waits
  *
  * A thread is busy from its first word to its last one, except while it waits
- * for another thread or for a time.  The driver therefore reads the clock when
- * a thread begins or ends and at each wait, but not in a call that does not
- * wait.
+ * for another thread or until a given time.  The driver therefore reads the
+ * clock when a thread begins or ends and at each wait, but not in a call that
+ * does not wait.
  */
 #ifndef LANE_TIMES_H
 #define LANE_TIMES_H

@@ -318,8 +318,8 @@ pause_until(struct lane *lane, uint64_t ns)
 }
 
 /*
- * Wait until 'count' threads have arrived.  The last of them restarts the
- * measures.
+ * Wait until 'count' threads have reached their WORD_BEGIN.  The last of them
+ * restarts the measures.
  */
 static void
 begin_window(struct lanes *all, struct lane *lane, uint32_t count)

@@ -63,7 +63,7 @@ struct lanes {
 	/* number of threads that have no more words, but do not end */
 	turn_number parked;
 	/*
-	 * For WORD_BEGIN: how many threads have arrived.  The last one of them
+	 * How many threads have reached their WORD_BEGIN.  The last one of them
 	 * sets 'opened' to 1.
 	 */
 	_Atomic uint32_t arrived_count;
