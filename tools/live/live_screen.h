@@ -63,9 +63,9 @@ void live_screen_begin(bool plain);
 bool live_screen_print(const struct live_page *page);
 
 /*
- * Wait 'ms' milliseconds, or for a key or another size of the window.  Return
- * the key, LIVE_SCREEN_RESIZED, or 0 if there was neither.  Without a terminal,
- * just wait.
+ * Wait up to 'ms' milliseconds for a key or a change of the window's size.
+ * Return the key, LIVE_SCREEN_RESIZED, or 0 if neither came.  Without a
+ * terminal, just wait.
  */
 int live_screen_wait(unsigned ms);
 

@@ -40,7 +40,7 @@ struct live_sites {
 	void *tree; /* keys by name */
 	/* what is known about each stack, by the stack's census row */
 	struct live_stack *stacks;
-	uint32_t *order;    /* scratch memory: stacks in the order of naming */
+	uint32_t *order;    /* scratch memory: stacks to name, in this order */
 	size_t stack_count; /* entries of 'stacks' that are valid */
 	size_t stack_cap;
 	uint32_t update_count;
