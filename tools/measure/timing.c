@@ -169,7 +169,7 @@ time_all(struct bench *b, unsigned runs)
 
 	progress_begin(&progress, b->path, false);
 	for (unsigned run = 0; run < runs; run++) {
-		progress_step(&progress, "runs of timing", run, runs);
+		progress_step(&progress, "timing runs", run, runs);
 		for (unsigned i = 0; i < ENCODING_TIMED_COUNT; i++) {
 			const enum encoding e =
 				(run + i) % ENCODING_TIMED_COUNT;
