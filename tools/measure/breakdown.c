@@ -46,9 +46,9 @@ add_record(struct breakdown *b, struct stored *stored,
  * A stream may store the stacks of records in a comment.  The reader adds each
  * stack to the attributes of its record, so add_record() counts the stack
  * twice: with the comment and with the record.  In the stream, the records
- * counted so far end at 'offset'.  Subtract the bytes counted beyond 'offset',
- * unless these are more bytes than the attributes of the last record have
- * ('attributes_nbytes').
+ * counted so far end at 'offset'.  Subtract the bytes counted beyond 'offset'.
+ * However, subtract nothing if there are more such bytes than the attributes of
+ * the last record have ('attributes_nbytes').
  */
 static void
 settle(struct breakdown *b, uint64_t attributes_nbytes, uint64_t offset)

@@ -27,7 +27,7 @@ struct feeder {
 
 /*
  * Start a thread that writes 'trace' in encoding 'e', with the 'flags' of
- * encoding_write().  Open the reader f->reader of what the thread writes, with
+ * encoding_write().  Open f->reader, which reads what the thread writes, with
  * the 'read_flags' of hatf_reader_open().  On failure, return false and set
  * f->status and f->err.  If both the writer thread and the reader fail, store
  * the failure of the writer thread, such as HATF_BAD_OPTION.

@@ -72,7 +72,7 @@ read_answer(int fd, char *buf, size_t cap)
 	buf[used] = '\0';
 }
 
-/* Run the script with the trace 'in' as input.  Return false if it fails. */
+/* Run the script with the trace 'in' as its input.  Return false on failure. */
 static bool
 run(int in, char *answer, size_t cap)
 {

@@ -11,7 +11,7 @@
 
 #define BATCH 256
 
-/* Size of the buffers before and after compression, in bytes. */
+/* Size in bytes of each buffer: one has the input of zlib, one its output. */
 #define PIECE_NBYTES 65536
 
 /* Value for deflateInit2(): write a gzip file. */

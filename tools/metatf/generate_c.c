@@ -391,8 +391,8 @@ put_field_info(FILE *f, const struct schema_field *field)
  * Write the last two members of a record's 'struct record_info' in the
  * generated code.  For a simple record, these are the table of offsets by which
  * the generated code reads the record, and the size of the record's struct.
- * For any other record, the two members are NULL and 0; if it is a data record,
- * a function reads it.
+ * For any other record, the two members are NULL and 0; the generated code has
+ * a function to read such a record if it is a data record.
  */
 static void
 put_struct_info(FILE *f, const struct c_records *all,

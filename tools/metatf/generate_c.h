@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * generate_c.h - the records of a schema as C sees them
+ * generate_c.h - the C names and the C code of the records of a schema
  *
  * generate_c.c, generate_c_records.c and generate_events.c share this header.
  */
@@ -73,7 +73,7 @@ const char *c_member(const char *name, char buf[C_NAME_NBYTES]);
 
 /*
  * Join three parts of an expression or a name.  What exceeds C_PATH_NBYTES is
- * cut off; no DTD has such a path.  'to' must not be one of the parts.
+ * cut off; no DTD has so long a path.  'to' must not be one of the parts.
  */
 void c_join(char to[C_PATH_NBYTES], const char *a, const char *b,
 	    const char *c);

@@ -28,7 +28,7 @@ struct hole_node {
 };
 
 struct holes {
-	/* true: nodes are in the order of size, then start; false: of start */
+	/* true: nodes are ordered by size, then by start; false: by start */
 	bool is_by_size;
 	struct hole_node *nodes;
 	/* number of 'nodes' that were ever used; number of allocated 'nodes' */

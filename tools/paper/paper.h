@@ -25,7 +25,8 @@ extern const double paper_table3[PAPER_PROGRAMS][7];
 
 /*
  * Columns: Simple Binary, ASCII, HATF (naive), HATF (best), Split Stream, HATF
- * SplitAddr; table 5 has a last column, ASCII/Perl.  Times are in microseconds.
+ * SplitAddr.  Table 5 has one more column, ASCII/Perl.  Times are in
+ * microseconds.
  */
 extern const double paper_table4[PAPER_ROWS][6][2];
 extern const double paper_table5[PAPER_ROWS][7][2];

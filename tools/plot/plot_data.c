@@ -146,13 +146,13 @@ plot_data_make(struct plot_data *d, const struct census *c)
 /* ------------------------------------------------------------------- layers */
 
 /*
- * The live bytes of each group at a position in the history's series of points.
+ * The live bytes, or live blocks, after the first 'next' points of the history.
  */
 struct walk {
 	const struct plot_data *d;
-	/* live bytes of each stack or lane, by its census row */
+	/* the value of each stack or lane, by its census row */
 	uint64_t *rows;
-	uint64_t *now; /* live bytes of each group */
+	uint64_t *now; /* the value of each group */
 	size_t next;   /* index of the next point of the history */
 };
 
@@ -200,7 +200,7 @@ walk_to(struct walk *w, const struct plot_bin *bin)
 
 /*
  * Return, for each group, the area that it would have in the picture: live
- * bytes times duration.  NULL if there is no memory.
+ * bytes or blocks times duration.  Return NULL if there is no memory.
  */
 static double *
 find_areas(const struct plot_data *d)

@@ -132,8 +132,8 @@ copy_base(char *buf, size_t *used, const char *from, const char *end)
 }
 
 /*
- * Remove the folders from the path of a module, with which a name may begin,
- * and from the path of a file, with which it may end.
+ * A name may begin with the path of a module, and end with the path of a file.
+ * Remove the folders from both paths.
  */
 static void
 drop_folders(char *buf)

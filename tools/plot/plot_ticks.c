@@ -46,8 +46,8 @@ static const double long_steps[] = {
 #define LONG_STEP_COUNT (sizeof(long_steps) / sizeof(long_steps[0]))
 
 /*
- * Return the largest unit that is at most 'size'; the smallest unit if there is
- * none.
+ * Return the largest unit that is at most 'size'.  If every unit is larger,
+ * return the smallest unit.
  */
 static const struct unit *
 find_unit(enum tick_kind kind, double size)
@@ -66,7 +66,8 @@ find_unit(enum tick_kind kind, double size)
 
 /*
  * Return the smallest number of the form 1, 2 or 5 times a power of 10 that is
- * at least 'least' and at least 0.001.  Tolerate an error of 0.01 %.
+ * at least 'least' and at least 0.001.  Because of rounding errors, a number up
+ * to 0.01 % below 'least' is large enough, too.
  */
 static double
 round_up(double least)

@@ -23,7 +23,7 @@ struct anonymizer {
 	 * defines
 	 */
 	bool is_known;
-	/* comments left out, except those of KEPT_FRAMING (kept_lines.h) */
+	/* number of comments left out, without KEPT_FRAMING (kept_lines.h) */
 	uint64_t comment_count;
 	uint8_t attributes[UINT16_MAX];
 	char name[NAME_NBYTES];

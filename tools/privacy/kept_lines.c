@@ -13,7 +13,7 @@
 /* -------------------------------------------------------------------- rules */
 
 enum value_type {
-	VALUE_DECIMAL, /* digits; a rate also has a point and an exponent */
+	VALUE_DECIMAL, /* digits; in "sample_rate" also a point, an exponent */
 	VALUE_HEX,     /* "0x" and digits */
 	VALUE_WORD,    /* one of 'words' */
 	VALUE_NAME,    /* a name of the kind that the member 'name' states */

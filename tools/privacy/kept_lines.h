@@ -38,7 +38,7 @@ enum kept_result kept_lines_of(const char *kind, const char *lines,
 
 /*
  * Like kept_lines_of(), for a whole comment, whose first line is its kind.
- * 'out' begins empty; '*used_ret' is set to all bytes written.
+ * Overwrite 'out' from its start, and set '*used_ret' to the bytes written.
  */
 enum kept_result kept_lines_of_comment(const struct hatf_record *comment,
 				       struct pseudonyms *names, char *out,

@@ -46,7 +46,7 @@ struct collected_trace {
 	bool has_stopped; /* the trailer says that recording was stopped */
 	bool is_mended;	  /* we wrote the trailer, see mend.h */
 	bool is_running;  /* the process is still running, see mend.h */
-	/* at its end, the process executed a program that left no trace */
+	/* after this trace, the process executed a program without a trace */
 	bool has_vanished;
 };
 

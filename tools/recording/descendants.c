@@ -19,7 +19,7 @@ struct claim {
 
 /* A search in progress. */
 struct search {
-	/* the traces of all processes except the command */
+	/* the traces of all processes except the command's own process */
 	const struct collected_trace *traces;
 	size_t count;
 	struct claim *claims; /* sorted by 'pid' */
