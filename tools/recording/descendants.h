@@ -18,9 +18,9 @@
  * command's descendants to the front, in the same order as before, and count
  * them.
  *
- * A trace belongs to a descendant if a note names the trace.  It also belongs
- * to a descendant if its header names the command, or a descendant already
- * found, as the process itself or as an ancestor.  The rest are traces of
+ * A trace belongs to a descendant in two cases: a note (notebook.h) names the
+ * trace; or in the trace's header, the process or one of its ancestors is the
+ * command or a descendant that was found before.  All other traces are from
  * unrelated programs, which may write to the same directory at the same time.
  *
  * Return false, with the collection unchanged, if out of memory.

@@ -32,8 +32,8 @@ struct launch {
 bool launch_run(char *const *argv, struct launch *ret);
 
 /*
- * After launch_run(): has a signal come since the end of the command that asks
- * this process to end (SIGHUP, SIGINT or SIGTERM)?
+ * After launch_run(): has this process got SIGHUP, SIGINT or SIGTERM since the
+ * end of the command?
  */
 bool launch_is_interrupted(void);
 

@@ -104,8 +104,9 @@ mend_traces(struct collection *c, const struct launch *l)
 				       : HATF_RECOVER_EXITED;
 
 	/*
-	 * 'l' says how the command's own process ended.  Only the last trace of
-	 * this process was open then, so pass 'known' for this trace only.
+	 * 'known' is how the command's own process ended.  Only the last trace
+	 * of this process was open at that time, so pass 'known' only for this
+	 * trace.
 	 */
 	for (size_t i = 0; i < c->own_count + c->descendant_count; i++)
 		mend_trace(&c->traces[i], i + 1 == c->own_count ? known : 0);

@@ -22,8 +22,7 @@
 
 /*
  * Tolerance for comparing the start of a process with the start of its trace.
- * It is needed because the kernel states the start of a process to a clock tick
- * only.
+ * The kernel states the start of a process only in whole clock ticks.
  */
 #define TICK_NS 20000000u
 
@@ -300,9 +299,9 @@ take_line(struct reading *r, const char *line)
 }
 
 /*
- * Open the notes by the descriptor, because the path may lead to another file
- * by now.  Check the size, because a traced program may have written to the
- * file.
+ * Open the file of notes by its descriptor, because the path may lead to
+ * another file by now.  Check its size, because a traced program may have
+ * written to it.
  */
 static FILE *
 open_notes(const struct notebook *n)

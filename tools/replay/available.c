@@ -208,7 +208,7 @@ try_mount(const struct group_files *files, const char *line, const char *path,
 	const char *below;
 	int n;
 
-	_Static_assert(PATH_MAX == 4096, "the widths below");
+	_Static_assert(PATH_MAX == 4096, "%4095s fills PATH_MAX bytes");
 	if (type == NULL || !is_mount(files, type + 3) ||
 	    sscanf(line, "%*s %*s %*s %4095s %4095s", shown, point) != 2)
 		return false;

@@ -128,8 +128,9 @@ print_prologue(struct emitter *e, const char *trace)
 		fprintf(e->file, "static atomic_uint turn[%" PRIu64 "];\n",
 			c->slot_count + 1);
 	/*
-	 * No thread creates the initial thread, so created[0] has no threads to
-	 * count.  Use created[0] to wait for the start of a window.
+	 * The program counts in created[i] how often thread i was created.  The
+	 * initial thread is never created, so the program uses created[0] to
+	 * count the threads that have reached the start of the window.
 	 */
 	if (is_threaded(e))
 		fprintf(e->file,

@@ -22,8 +22,8 @@ skip_blanks(const char **p)
 enum flaw {
 	FLAW_NONE,
 	FLAW_SYNTAX,
-	FLAW_MEASURE,	/* no known measure where one must be */
-	FLAW_ALLOCATOR, /* no known allocator where one must be */
+	FLAW_MEASURE,	/* the measure is missing or unknown */
+	FLAW_ALLOCATOR, /* the allocator is missing or unknown */
 	FLAW_UNIT,	/* a time has no unit */
 };
 
@@ -259,7 +259,7 @@ exceeds(const struct replay_limit *term, const struct replay_runs *runs,
 }
 
 /*
- * Did an allocator fail?  If it did, it has no figures.  If 'idx' is
+ * Did the allocator 'idx' fail, so that it has no figures?  If 'idx' is
  * REPLAY_ANY, return false.
  */
 static bool

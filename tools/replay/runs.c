@@ -48,7 +48,7 @@ label_of(const struct allocator *a)
 /*
  * Run the allocator of a column once, unless it has failed before.  If the run
  * fails, print a message and store the reason in the column.  Return true if
- * there was a run that succeeded.
+ * this run was made and succeeded.
  */
 static bool
 run_once(struct replay_column *column, const struct replay_runs *runs,

@@ -9,9 +9,9 @@
  *   - a signal has stopped the driver;
  *   - the driver is before its first call, or after its last one.
  *
- * Waits and pauses that a thread will leave do not count.  Time in which a
- * debugger has stopped the driver, or most of the time in which this process
- * itself is stopped, does not count either.
+ * A wait or a pause that will end by itself does not count.  Nor does the time
+ * in which a debugger has stopped the driver, or most of the time in which this
+ * process itself is stopped.
  *
  * SIGINT, SIGTERM and SIGHUP end the driver and the processes that its
  * allocator has started, and then this process.  SIGTSTP stops all of them.

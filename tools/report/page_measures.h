@@ -17,8 +17,8 @@ void page_put_measures(struct out *o, const struct census *c,
 		       const void *ctx, uint32_t count);
 
 /*
- * The account has a share of the sum of each measure.  Return the largest
- * share.
+ * Divide each measure of the account by that measure of all accounts together.
+ * Return the largest of these shares.
  */
 double page_score(const struct census *c, const struct account *a);
 

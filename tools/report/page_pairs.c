@@ -9,7 +9,8 @@
 
 /* A row of the table. */
 struct row {
-	uint32_t thread, site; /* rows of the page; site PAGE_NONE: others */
+	/* rows on the page; 'site' is PAGE_NONE for all other sites together */
+	uint32_t thread, site;
 	struct account sum;
 	double score;
 };
@@ -33,8 +34,8 @@ compare_rows(const void *a, const void *b)
 }
 
 /*
- * Add up the pairs of the census that are one pair of the page.  'ids' is empty
- * and numbers the rows.
+ * Several pairs of the census may be the same pair on the page.  Add these up
+ * to one row.  'ids', which must be empty, numbers the rows.
  */
 static bool
 sum_pairs(const struct page_sites *s, const struct page_threads *threads,
@@ -64,7 +65,10 @@ sum_pairs(const struct page_sites *s, const struct page_threads *threads,
 	return true;
 }
 
-/* Keep the most important rows, and one more for each thread. */
+/*
+ * Keep the most important rows.  For each thread, merge its other rows into one
+ * more row.
+ */
 static void
 fold_rows(const struct census *c, struct table *t)
 {

@@ -26,7 +26,7 @@
 #define SMALL_MAX 600
 
 /*
- * Bytes that the figures of a site take on the page, and a change of its live
+ * Bytes on the page: for the figures of a site, and for each change of its live
  * bytes.
  */
 #define SITE_NBYTES   150
@@ -280,8 +280,8 @@ add_small(struct page_sites *s, struct site_names *names,
 
 /*
  * Like rank_stacks(), but first make the points so wide that the most important
- * stacks have at most CHANGES_OUT changes.  There is no need for fewer points
- * than POINTS_MAX.
+ * stacks have at most CHANGES_OUT changes.  Stop earlier if there are at most
+ * POINTS_MAX points.
  */
 static struct rank *
 rank_and_widen(struct page_sites *s, uint32_t *count_ret)

@@ -59,7 +59,9 @@ bool page_sites_make(struct page_sites *s, const struct census *c,
 		     uint64_t room);
 void page_sites_free(struct page_sites *s);
 
-/* Return the number of the point of the page that has point 'i' in it. */
+/*
+ * Return the number of the page's point that contains point 'i' of the history.
+ */
 static inline uint64_t
 page_sites_point(const struct page_sites *s, size_t i)
 {

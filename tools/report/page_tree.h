@@ -36,7 +36,8 @@ struct page_tree {
 	struct id_rows frame_ids;
 	/* row of each frame, by the row of the frame's id in frame_ids */
 	struct page_rows frame_of_id;
-	struct page_rows parent, frame; /* of each node, by its row */
+	/* parent and frame of each node, by the row of the node */
+	struct page_rows parent, frame;
 	struct id_rows stack_ids;
 	/* node of each stack, by the row of the stack's id in stack_ids */
 	struct page_rows node_of_id;

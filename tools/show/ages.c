@@ -8,7 +8,7 @@
 struct birth {
 	uint64_t event, time, size;
 	uint32_t group;
-	bool is_older; /* than the trace */
+	bool is_older; /* the block is older than the trace */
 };
 
 struct collection {
@@ -63,14 +63,17 @@ compare(const void *a, const void *b)
 		return x->group < y->group ? -1 : 1;
 	if (x->event != y->event)
 		return x->event < y->event ? -1 : 1;
-	/* The first event of the trace is event 0, too. */
+	/*
+	 * Blocks that are older than the trace come first.  Their 'event' is 0,
+	 * as for a block of the trace's first event.
+	 */
 	return y->is_older - x->is_older;
 }
 
 static struct age
 age_of(const struct census *c, const struct birth *birth)
 {
-	/* No event is after itself, so subtract the last event. */
+	/* Events are numbered from 0, so this is the number of the last one. */
 	const uint64_t last = c->last.event > 0 ? c->last.event - 1 : 0;
 
 	return (struct age){

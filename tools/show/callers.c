@@ -19,7 +19,10 @@ struct callers {
 	uint64_t *at; /* frame reached in each of these stacks; 0: the end */
 };
 
-/* What came from one caller; several of these have the same name. */
+/*
+ * A caller and the value of one stack through it.  Shares of several stacks may
+ * have the same name.
+ */
 struct share {
 	char *name;
 	uint64_t value;
@@ -43,7 +46,7 @@ callers_open(const struct groups *sites, struct site_names *names)
 		callers_close(c);
 		return NULL;
 	}
-	/* Count the stacks of each site, and then put them in their places. */
+	/* Sort the stacks by site: count them, then put each in its place. */
 	for (uint32_t row = STACK_FIRST; row < count; row++)
 		if (sites->group_of[row] != GROUP_NONE)
 			c->first[sites->group_of[row] + 2]++;
@@ -92,8 +95,9 @@ go_out(const struct callers *c, uint64_t stack)
 }
 
 /*
- * Have the first 'n' stacks reached callers with different names?  Return -1 if
- * there is no memory, and also 0 if all have reached the end, with '*end_ret'.
+ * Have the first 'n' stacks reached callers with different names?  Return 1 if
+ * they have, 0 if not, -1 if there is no memory.  If 0 is returned, '*end_ret'
+ * says whether all these stacks have reached their ends.
  */
 static int
 divides(const struct callers *c, uint32_t n, bool *end_ret)
@@ -142,7 +146,10 @@ find_largest(struct share *shares, uint32_t n)
 	return largest;
 }
 
-/* Return the main one of the callers reached; NULL if there is no memory. */
+/*
+ * Of the callers that the stacks have reached, return the name of the main one;
+ * NULL if there is no memory.
+ */
 static char *
 name_main(const struct callers *c, const uint64_t *values, uint32_t n)
 {
@@ -166,8 +173,9 @@ name_main(const struct callers *c, const uint64_t *values, uint32_t n)
 }
 
 /*
- * Go to the callers of the site's stacks that count for 'key', and store their
- * values.  Return their number.
+ * Take those stacks of the site that have a value for 'key', other than 0.  In
+ * each, go to the caller of the site.  Store the values of these stacks, and
+ * return their number.
  */
 static uint32_t
 begin(struct callers *c, uint32_t site, enum group_key key, uint64_t *values)
@@ -232,7 +240,7 @@ callers_glob(struct callers *c, uint32_t site, char buf[CALLERS_GLOB_NBYTES])
 
 	if (name == NULL)
 		return false;
-	/* Without the parameters, and without the folders of a module. */
+	/* Leave out the parameters, and the folders of a module. */
 	nbytes = strcspn(name, "(");
 	if (strspn(name, plain) < nbytes)
 		return false;

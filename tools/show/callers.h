@@ -3,10 +3,10 @@
  * callers.h - the main caller of a site
  *
  * A program that calls malloc() only through a function of its own, such as
- * xmalloc(), has few sites.  The blocks of such a site differ in their callers:
- * follow their stacks outward from the site to the first frame that is not the
- * same in all of them.  Of the callers there, the one with the largest value is
- * the main caller.
+ * xmalloc(), has few sites.  The stacks of such a site differ only further
+ * outward: follow them from the site to the first frame that is not the same in
+ * all of them.  Of the callers there, the one with the largest value is the
+ * main caller.
  */
 #ifndef CALLERS_H
 #define CALLERS_H
@@ -31,9 +31,9 @@ struct callers *callers_open(const struct groups *sites,
 void callers_close(struct callers *c);
 
 /*
- * Find the main caller of a site by what 'key' selects.  If the stacks of the
- * site do not divide, it has none.  The caller of this function frees 'name'.
- * Return false if there is no memory.
+ * Find the main caller of a site, by the values that 'key' selects.  If all
+ * stacks of the site have the same callers, there is no main caller.  Free
+ * 'name' after use.  Return false if there is no memory.
  */
 bool callers_find(struct callers *c, uint32_t site, enum group_key key,
 		  struct main_caller *caller_ret);
@@ -42,8 +42,9 @@ bool callers_find(struct callers *c, uint32_t site, enum group_key key,
 #define CALLERS_GLOB_NBYTES 32
 
 /*
- * Write a pattern of --wrapper that matches the site, and that a shell takes as
- * it is between single quotes.  Return false if there is no short one.
+ * Write a pattern for --wrapper that matches the site, and that the user can
+ * put between single quotes in a shell.  Return false if there is no such
+ * pattern that is short enough.
  */
 bool callers_glob(struct callers *c, uint32_t site,
 		  char buf[CALLERS_GLOB_NBYTES]);

@@ -116,7 +116,7 @@ show_called(struct out *o, const char *name, const char *caller, bool is_direct,
 		show_name(o, name, used);
 		return;
 	}
-	/* A caller that does not fit leaves the name as much as possible. */
+	/* If the line is too long, shorten the caller first, to 20 bytes. */
 	rest = strlen(caller);
 	if (columns() != 0 &&
 	    used + name_nbytes + strlen(sign) + rest > columns() && rest > 20)

@@ -39,7 +39,7 @@ bool show_cut(const char *name, size_t fits, size_t *head_ret,
 void show_name(struct out *o, const char *name, unsigned used);
 
 /*
- * Like show_name(), but if 'caller' is not NULL, follow the name by it: "name <
+ * Like show_name().  If 'caller' is not NULL, also write the caller: "name <
  * caller", or "name <.. caller" if 'is_direct' is false.
  */
 void show_called(struct out *o, const char *name, const char *caller,

@@ -10,10 +10,9 @@
 #include "tools/show/show.h"
 
 /*
- * If there are threads whose blocks were not all freed when the thread ended,
- * write an empty line and up to 'top' of them, or all of them if 'top' is 0.
- * The thread with the most bytes comes first.  Return false if there is no
- * memory.
+ * If some threads ended before all their blocks were freed, write an empty line
+ * and a table of up to 'top' of these threads, or of all if 'top' is 0.  The
+ * thread with the most bytes comes first.  Return false if there is no memory.
  */
 bool show_outlived(struct out *o, const struct groups *all, uint64_t top);
 

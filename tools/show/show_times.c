@@ -52,8 +52,9 @@ print_span(struct out *o, const struct census *c, uint64_t begin,
 }
 
 /*
- * Find where the window begins and ends on the axis of the history.  A bound
- * that is a time is such a place itself; the trace may end before '*to_ret'.
+ * Find where the window begins and ends on the axis of the history.  If the
+ * user gave a bound as a time, use this time.  The trace may end before
+ * '*to_ret'.
  */
 static void
 find_window(const struct census *c, uint64_t *from_ret, uint64_t *to_ret)

@@ -34,8 +34,8 @@ trends_moment(const struct census *c, unsigned i)
 
 /*
  * Does the middle of the point's interval come after the moment?  If so, the
- * live bytes before this interval belong to a time nearer to the moment than
- * the live bytes at its end.
+ * moment is nearer to the start of the interval than to its end, so use the
+ * live bytes before the interval, not those at its end.
  */
 static bool
 is_after(const struct history *h, const struct point *p, uint64_t moment)

@@ -6,11 +6,11 @@
  * TREND_COUNT equal parts of its time, or of its events if it has no times.  A
  * trend is the live bytes of a group at the end of each part.  The live bytes
  * at the end of the last part are exact.  The live bytes of any other part are
- * those at the end of the point that is nearest to the end of the part.  If the
- * points are fine (FINE_POINTS_MAX in history.h), this is at most 1/1024 of the
- * trace earlier or later, or at most 1/16 if the live bytes of so many stacks
- * change that only POINTS_MIN points are left.  A short trace has a point for
- * each time, and its trends are exact.
+ * those at the end of a point of the history: the end that is nearest to the
+ * end of the part.  If the points are fine (FINE_POINTS_MAX in history.h), the
+ * distance is at most 1/1024 of the trace, or at most 1/16 if the live bytes of
+ * so many stacks change that only POINTS_MIN points are left.  A short trace
+ * has a point for each time, and its trends are exact.
  */
 #ifndef TRENDS_H
 #define TRENDS_H

@@ -9,8 +9,8 @@
  * and comments, are always chosen, except a comment "HATF event" of a thread
  * that does not match.
  *
- * Memory: 32 to 64 bytes for each chosen block that is live at the moment when
- * the most chosen blocks are live.  Only one thread may use a filter.
+ * Memory: 32 to 64 bytes times the largest number of chosen blocks that are
+ * live at once.  Only one thread may use a filter.
  */
 #ifndef BLOCK_FILTER_H
 #define BLOCK_FILTER_H

@@ -187,8 +187,8 @@ struct census {
 	 */
 	struct amount replaced;
 	/*
-	 * no reason for doubt: blocks that were live when their heap was
-	 * destroyed
+	 * Blocks that were live when their heap was destroyed.  Unlike the
+	 * other counters here, this one is no reason for doubt.
 	 */
 	struct amount with_heap;
 	uint64_t undefined_stacks; /* calls whose stack is not defined */

@@ -119,7 +119,7 @@ store_block(struct census *s, struct live_block block, uint32_t number,
 }
 
 /*
- * Like census_begin_block(), but with 'is_event', also count the block as
+ * Like census_begin_block().  If 'is_event' is set, also count the block as
  * allocated.
  */
 static inline void

@@ -94,10 +94,10 @@ uint64_t groups_value(const struct census *c, const struct account *a,
 
 /*
  * Return the rows of the groups, those with the largest values of 'key' first,
- * and set '*n_ret' to their number.  Of rows with equal values, those with more
- * live bytes come first; equal ones are in the order of their names.  Unless
- * 'all' is set, omit groups in which the amount that 'key' selects has no
- * blocks.  The caller frees the array.  Return NULL if there is no memory.
+ * and set '*n_ret' to their number.  Of groups with equal values, those with
+ * more live bytes come first.  If the live bytes are equal, too, sort by name.
+ * Unless 'all' is set, omit groups in which the amount that 'key' selects has
+ * no blocks.  The caller frees the array.  Return NULL if there is no memory.
  */
 uint32_t *groups_sort(const struct groups *g, enum group_key key, bool all,
 		      uint32_t *n_ret);

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* Give a pair that has no row the next one; false if there is no memory. */
+/* Add a row for a new pair.  Return false if there is no memory. */
 static bool
 add_pair(struct pairs *p, uint64_t key)
 {

@@ -24,9 +24,10 @@ struct pair {
 /* Begins as all zeros. */
 struct pairs {
 	struct id_rows ids; /* key: thread << 32 | stack */
-	struct pair *rows;  /* by the row of the key */
+	struct pair *rows;  /* the pairs, by the row of the key in 'ids' */
 	uint32_t cap;
-	struct account_list accounts; /* by the row of the key */
+	/* account of each pair, by the row of the key in 'ids' */
+	struct account_list accounts;
 	bool no_memory;
 };
 

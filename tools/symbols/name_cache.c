@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Addresses come from traces, so limit the memory of all answers. */
+/*
+ * Maximum memory of a cache, in bytes.  Traces are untrusted, and may contain
+ * any number of addresses.
+ */
 #define NBYTES_MAX ((size_t)64 << 20)
 
 struct answer {

@@ -20,7 +20,7 @@
 
 /* Begins as all zeros. */
 struct name_cache {
-	void *tree; /* of tsearch(3) */
+	void *tree; /* tree of 'struct answer', see tsearch(3) */
 	size_t nbytes;
 };
 

@@ -4,11 +4,13 @@
  *
  * libdwfl chooses among the symbols whose range contains the address: global
  * ones first; of these, the one that begins last or has the stronger binding;
- * of several that begin at the same address, the shortest.  Only if there is
- * none, it takes a symbol without a size, a label of assembly code: the last
- * one before the address, if it is in the section of the address, and no other
- * symbol before the address reaches beyond it.  This is rare, so libdwfl itself
- * answers then.
+ * of several that begin at the same address, the shortest.
+ *
+ * If no range contains the address, libdwfl chooses among the symbols without a
+ * size, which are labels of assembly code.  It takes the last label before the
+ * address, if the label is in the section of the address, and if no symbol that
+ * begins before the address ends after the label.  This is rare, so only find
+ * out whether libdwfl may take a label, and if so, ask libdwfl for it.
  */
 #ifdef HAVE_LIBDW
 
@@ -17,7 +19,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* If more symbols contain an address, libdwfl answers. */
+/* If more than this number of symbols contain an address, ask libdwfl. */
 #define CANDIDATES_MAX 64u
 
 struct index_symbol {
@@ -25,13 +27,13 @@ struct index_symbol {
 	/* the largest 'high' of this symbol and of all before it */
 	GElf_Addr reach;
 	/*
-	 * where the last symbol without a size is, of this symbol and of all
-	 * before it; 'has_label' is false if there is none
+	 * Among this symbol and all before it, 'label' is the index of the last
+	 * symbol without a size.  'has_label' is false if there is none.
 	 */
 	size_t label;
 	bool has_label;
-	uint8_t strength; /* of the binding */
-	int number;	  /* in the symbol table */
+	uint8_t strength; /* of the symbol's binding, see strength_of() */
+	int number;	  /* index for dwfl_module_getsym_info() */
 };
 
 void
@@ -94,7 +96,7 @@ sum_up(struct symbol_index *s)
 	}
 }
 
-/* If there is no memory, the index stays empty. */
+/* List the symbols.  If there is no memory, the index stays empty. */
 static void
 build(struct symbol_index *s, Dwfl_Module *module)
 {
@@ -144,7 +146,10 @@ count_before(const struct symbol_index *s, GElf_Addr address)
 	return first;
 }
 
-/* Does libdwfl prefer 'next', which follows in the symbol table? */
+/*
+ * Does libdwfl prefer 'next' to 'best', a symbol that is earlier in the symbol
+ * table?
+ */
 static bool
 is_better(const struct index_symbol *next, const struct index_symbol *best)
 {
@@ -158,8 +163,9 @@ is_better(const struct index_symbol *next, const struct index_symbol *best)
 }
 
 /*
- * Return the best of the candidates, which are in the order of the table, among
- * the global or the local ones.
+ * Return the best candidate: of the global ones or, if 'is_global' is false, of
+ * the local ones.  NULL if there is none.  The candidates must be in the order
+ * of the symbol table.
  */
 static const struct index_symbol *
 choose(const struct index_symbol *const *candidates, size_t n, int first_global,
@@ -202,7 +208,7 @@ collect(const struct symbol_index *s, GElf_Addr address, size_t end,
 	return n;
 }
 
-/* Ask libdwfl. */
+/* Ask libdwfl for the name of the symbol at the address. */
 static const char *
 ask(Dwfl_Module *module, GElf_Addr address)
 {
@@ -225,7 +231,7 @@ last_label(const struct symbol_index *s, size_t end)
 		       : NULL;
 }
 
-/* Is the address in the section of this symbol of the table? */
+/* Is the address in the section of symbol 'number'? */
 static bool
 is_in_its_section(Dwfl_Module *module, int number, GElf_Addr address)
 {
@@ -271,7 +277,7 @@ symbol_index_find(struct symbol_index *s, Dwfl_Module *module,
 					       &low, NULL, NULL, NULL);
 	if (label == NULL || label->low < s->symbols[end - 1].reach)
 		return NULL;
-	/* Several labels may be at one address. */
+	/* Try each label at this address, because there may be several. */
 	for (size_t i = s->symbols[end - 1].label + 1;
 	     i > 0 && s->symbols[i - 1].low == label->low; i--)
 		if (is_in_its_section(module, s->symbols[i - 1].number,

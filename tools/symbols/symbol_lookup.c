@@ -355,7 +355,10 @@ scoped_name(struct symbol_lookup *l, struct object *o, Dwarf_Addr address,
 	    Dwarf_Die *die)
 {
 	Dwarf_Die declaration = declaration_of(die), *scopes = NULL;
-	/* dwarf_getscopes_die() searches the whole unit. */
+	/*
+	 * Do not call dwarf_getscopes_die() for C, because this function
+	 * searches the whole unit.
+	 */
 	const int count = is_in_c(&declaration)
 				  ? 0
 				  : dwarf_getscopes_die(&declaration, &scopes);
@@ -412,9 +415,9 @@ number_of(Dwarf_Die *die, unsigned name)
 /*
  * Return the path of a source file.  If the compiler got a relative path, such
  * as "../src/parse.c", put the compiler's working directory in front of it.  Do
- * not change a name such as "<stdin>".  If the working directory is unknown, or
- * if the build has hidden it behind a path that is not absolute, do not change
- * any path.
+ * not change a name such as "<stdin>".  Do not change any path if the working
+ * directory is unknown, or if the debug information states no absolute path for
+ * it, as after -fdebug-prefix-map.
  */
 static const char *
 whole_path(struct symbol_lookup *l, const char *directory, const char *file)
@@ -496,9 +499,9 @@ set_line(struct symbol_lookup *l, struct object *o, Dwarf_Addr address,
 /*
  * Store in '*around_ret', which the caller frees, the debugging entries around
  * an address of a unit, and return their number.  Use the index of the object.
- * If it has no function at the address, dwarf_getscopes() finds the innermost
- * function; dwarf_getscopes_die() then finds the functions into which that
- * function was inlined.  Both search the whole unit.
+ * If the index has no function at the address, call dwarf_getscopes() to find
+ * the innermost function, and dwarf_getscopes_die() to find the functions into
+ * which that function was inlined.  Both calls search the whole unit.
  */
 static int
 find_scopes(struct object *o, Dwarf_Die *unit, Dwarf_Addr address,
@@ -554,7 +557,7 @@ find_functions(struct symbol_lookup *l, struct object *o, Dwarf_Addr address,
 	return n;
 }
 
-/* Like symbol_lookup_find(), for an object that is open, without the cache. */
+/* Like symbol_lookup_find(), but for an open object, and without the cache. */
 static size_t
 find_names(struct symbol_lookup *l, struct object *o, uint64_t address,
 	   struct symbol_lookup_name *names)

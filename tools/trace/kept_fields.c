@@ -77,7 +77,7 @@ of_comment(const struct hatf_record *rec)
 	if (begins(rec, "HATF object\n"))
 		return HATF_KEEPS_SYMBOLS;
 	/*
-	 * A format keeps or drops this comment together with times, because the
+	 * A format keeps this comment if the format keeps times, because the
 	 * comment is about the times of later records.
 	 */
 	if (begins(rec, "HATF clock\n"))

@@ -282,7 +282,10 @@ fate_of_samples(const struct hatf_format *format)
 	if ((format->keeps & HATF_KEEPS_ATTRIBUTES) ||
 	    strcmp(format->name, "memtrace") == 0)
 		return "";
-	/* A format that can only be written has sums, which are estimates. */
+	/*
+	 * A format that can only be written has sums.  The sums of a sampled
+	 * source are estimates.
+	 */
 	return format->reads ? "; the output does not say that it is sampled"
 			     : "; the output contains estimates for all blocks";
 }

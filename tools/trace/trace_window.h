@@ -34,8 +34,9 @@ bool trace_window_take(struct trace_window *window, bool is_from,
 		       const char *value);
 
 /*
- * Before trace_window_settle(): are both bounds numbers of calls, or both
- * times, and is 'to' not after 'from'?
+ * Is 'to' equal to 'from', or before it?  Return false if a bound is not set,
+ * or if one bound is a time and the other a number of calls.  Call this
+ * function before trace_window_settle().
  */
 bool trace_window_is_empty(const struct trace_window *window);
 

@@ -98,7 +98,7 @@ reverse(char *bytes, size_t nbytes)
 	}
 }
 
-/* Return the length of the head without a last character that is not whole. */
+/* Return the length of the head, without a truncated last character. */
 static size_t
 whole_head(const struct cut *c)
 {
