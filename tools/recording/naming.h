@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* naming.h - give the frames of the recorded traces their functions */
+/* naming.h - add function names to the frames of the recorded traces */
 #ifndef NAMING_H
 #define NAMING_H
 

@@ -14,17 +14,18 @@
 
 #include "tools/replay/runs.h"
 
-/* Does a column have a rank? */
+/* Does the allocator of column 'idx' have a rank? */
 bool verdict_is_ranked(const struct replay_runs *runs, unsigned idx);
 
 /*
- * Print a message for each column that has figures, but no rank.  Return their
- * number.
+ * Print a message for each allocator that has figures, but no rank.  Return the
+ * number of these allocators.
  */
 unsigned verdict_report_unranked(const struct replay_runs *runs);
 
 /*
- * Return the index of the best column.  At least one column must have figures.
+ * Return the column of the best allocator.  At least one allocator must have
+ * figures.
  */
 unsigned verdict_best(const struct replay_runs *runs, enum replay_measure m);
 
@@ -35,7 +36,10 @@ unsigned verdict_best(const struct replay_runs *runs, enum replay_measure m);
 bool verdict_equals(const struct replay_spread *a,
 		    const struct replay_spread *b);
 
-/* Does a column equal the best one?  A column without a rank does not. */
+/*
+ * Does the allocator of column 'idx' equal the one of column 'best'?  An
+ * allocator without a rank does not.
+ */
 bool verdict_is_equal(const struct replay_runs *runs, enum replay_measure m,
 		      unsigned best, unsigned idx);
 
@@ -46,7 +50,7 @@ bool verdict_is_equal(const struct replay_runs *runs, enum replay_measure m,
 double verdict_ratio(const struct replay_runs *runs, enum replay_measure m,
 		     unsigned idx);
 
-/* Return (max - min) / (2 * median) of a column; 0 if the median is 0. */
+/* Return (max - min) / (2 * median), or 0 if the median is 0. */
 double verdict_spread(const struct replay_spread *s);
 
 #endif /* REPLAY_VERDICT_H */

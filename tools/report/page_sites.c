@@ -225,7 +225,10 @@ share_site(struct page_sites *s, struct page_tree *tree, struct small *small,
 
 	if (row != ID_ROWS_NONE)
 		return small->sites.rows[row];
-	/* A frame that no site uses must not take room on the page. */
+	/*
+	 * Return before page_tree_frame(), because a frame that no site uses
+	 * must not take room on the page.
+	 */
 	if (small->sites.count >= SMALL_MAX ||
 	    !has_room(s, tree, small->changes, 90)) {
 		if (small->rest == PAGE_NONE) {

@@ -14,7 +14,7 @@
  */
 #define DEPTH_MAX 4096
 
-/* Bytes that the numbers of a frame, and of a node, take on the page. */
+/* Bytes on the page for the numbers of one frame, and for those of one node. */
 #define FRAME_NBYTES 32
 #define NODE_NBYTES  14
 

@@ -381,10 +381,9 @@ note_class(void *ctx, const struct hatf_live *live)
 }
 
 /*
- * Make the rows of the inherited blocks' size classes.  The event stage returns
- * the blocks in an order that differs from process to process.  The order of
- * the rows must not depend on that order, so make the rows in the order of the
- * classes.
+ * Make the rows of the inherited blocks' size classes, in the order of the
+ * classes.  The order in which hatf_events_visit_live() visits the blocks would
+ * not do, because it differs from process to process.
  */
 static void
 add_inherited_lanes(struct census *s, const struct hatf_events *events)

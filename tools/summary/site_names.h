@@ -30,7 +30,9 @@ struct site_names *site_names_open(const struct hatf_stacks *stacks,
 				   const struct stack_view_options *options);
 void site_names_close(struct site_names *names);
 
-/* Like stack_view_report_wrappers(), after all names were requested. */
+/*
+ * Like stack_view_report_wrappers().  Call this after all names were requested.
+ */
 void site_names_report_wrappers(const struct site_names *names,
 				const char *path);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scope_index.h - units and functions by address
+ * scope_index.h - find the unit and the functions at an address
  *
- * dwarf_getscopes() of libdw searches the whole unit for each address.
- * dwfl_module_addrdie() of libdwfl needs a section .debug_aranges, which clang
- * does not write.  dwarf_getscopes() of libdw does not look into namespaces,
+ * The functions of elfutils do not suffice.  dwfl_module_addrdie() needs a
+ * section .debug_aranges, which clang does not write.  dwarf_getscopes()
+ * searches the whole unit for each address.  It does not look into namespaces,
  * modules and types, because these have no addresses; but clang, rustc and
  * compilers of D define functions in them.
  *
