@@ -73,8 +73,8 @@ mend_trace(struct collected_trace *t, unsigned flags)
 	t->has_trailer = trailer_read(t->path, true, &tail);
 	if (t->has_trailer) {
 		/*
-		 * Remove a ring file that the process could not remove after it
-		 * gave up privileges.
+		 * mend() also removes a ring file that the process could not
+		 * remove after it gave up privileges.
 		 */
 		mend(t, 0);
 	} else {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gather.h - the census of a trace file, for report, leaks, diff and others */
+/* gather.h - the census of a trace file, for report, leaks and others */
 #ifndef GATHER_H
 #define GATHER_H
 

@@ -77,7 +77,7 @@ symbol_lookup_open(const struct symbol_lookup_options *options)
 		free(l);
 		return NULL;
 	}
-	/* If DEBUGINFOD_URLS is set, libdw asks servers for debug files. */
+	/* libdw would ask the servers in DEBUGINFOD_URLS for debug files. */
 	if (!options->use_debuginfod)
 		unsetenv("DEBUGINFOD_URLS");
 	l->callbacks = (Dwfl_Callbacks){

@@ -24,7 +24,7 @@ struct opt {
 #define OPT_MAX 24
 
 struct opt_page {
-	const char *command; /* "hatf info" */
+	const char *command; /* such as "hatf info" */
 	/* operands in the usage line: "[OPTIONS] FILE..." */
 	const char *usage;
 	const char *about; /* what the command does; lines end in '\n' */
