@@ -130,10 +130,11 @@ hatf_reader_read(struct hatf_reader *reader, struct hatf_record *records,
 
 /*
  * Read the first record, because it may be the header, for which the caller may
- * ask as soon as the reader is open.  Fail if a text has no records, unless its
- * format belongs to another system.  Also fail if the first line of a text is
- * wrong.  The first hatf_reader_read() reports all other failures, except a
- * lack of memory for the header.
+ * ask as soon as the reader is open.  Fail if this shows that the file is not a
+ * trace: for example, if the first line of a text format is wrong, or if a file
+ * in a text format of this project has no records.  Also fail if there is no
+ * memory for the header.  The first hatf_reader_read() reports all other
+ * failures.
  */
 static enum hatf_status
 read_first(struct hatf_reader *reader)

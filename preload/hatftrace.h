@@ -135,10 +135,10 @@ hatftrace_event(const char *name, const char *format, ...)
 
 /*
  * A program can describe records of its own in a DTD.  'hatf metatf gen
- * --events' generates functions that put such records into the trace by calling
- * hatftrace_client_fields().  That function returns the same values as
- * hatftrace_event().  It also returns -1 if the fields take more than 880
- * bytes, or if the DTD or its name is too long.
+ * --events' generates functions that put such records into the trace.  These
+ * functions call hatftrace_client_fields(), which returns the same values as
+ * hatftrace_event().  hatftrace_client_fields() also returns -1 if the fields
+ * take more than 880 bytes, or if the DTD or its name is too long.
  */
 struct hatftrace_dtd {
 	const char *name;

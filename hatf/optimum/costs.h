@@ -21,7 +21,7 @@
 
 /*
  * Lengths of the metadata records in bytes (FORMAT "Metadata"), and the cost of
- * what is impossible.
+ * a state that is forbidden or cannot be reached.
  */
 enum {
 	COST_WIDTH = 4,

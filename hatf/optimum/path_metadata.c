@@ -163,7 +163,7 @@ find_computed(struct field_paths *p, struct episode *e, unsigned lane,
 
 /*
  * Return the index of the last width other than 0 that the cheapest path has
- * before the episode, or FIELD_PATHS_NEVER.  After another last width, the
+ * before the episode, or FIELD_PATHS_NEVER.  With any other last width, the
  * episode may cost more than the forward pass found.
  */
 static unsigned

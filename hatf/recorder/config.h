@@ -30,8 +30,8 @@ enum config_clock {
 };
 
 /*
- * The large members come last, because most programs touch only their first
- * bytes.
+ * The large members come last, because most programs touch only the first bytes
+ * of these members.
  */
 struct config {
 	enum config_clock clock;

@@ -146,7 +146,7 @@ hatf_rings_find(const char *trace, char *path, size_t nbytes)
 
 	/*
 	 * If the trace is missing, do not fail, because is_beside() can still
-	 * compare the name of the trace with the name that the ring file has.
+	 * compare the name of the trace with the name stored in the ring file.
 	 */
 	found = n > 0 && (size_t)n < nbytes &&
 		is_beside(path, trace, trace_fd, true);

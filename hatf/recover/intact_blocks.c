@@ -333,8 +333,8 @@ intact_blocks_read(int fd, struct intact_blocks *ret)
 	/*
 	 * A trace that is not compressed is as long as its stream.  In a
 	 * compressed trace, each member has a checksum, so all blocks that
-	 * find_last_end() accepted must be readable.  If one is not, nothing is
-	 * intact.
+	 * find_last_end() accepted must be readable.  If a block is unreadable
+	 * all the same, count no block as intact.
 	 */
 	ret->file_nbytes = ret->stream_nbytes;
 	if (is_compressed(fd))

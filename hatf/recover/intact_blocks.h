@@ -17,7 +17,7 @@
 /* A trace up to the end of its last complete block. */
 struct intact_blocks {
 	uint64_t file_nbytes;
-	uint64_t stream_nbytes; /* length of the same part, uncompressed */
+	uint64_t stream_nbytes; /* uncompressed length of the blocks */
 	uint64_t block_count, record_count, event_count, lost_count;
 	uint64_t time;	  /* time of the last record that is no comment */
 	bool has_trailer; /* the trace and the file end with a trailer */

@@ -97,7 +97,7 @@ check_commit(const struct image_commit *c, const struct image *image)
 
 /*
  * If the commit's timeline is extended to the last reading of the clocks, are
- * its times and its slope within bounds?
+ * the end and the slope of the longer timeline within bounds?
  */
 static bool
 is_reading_possible(const struct image *image, const struct image_commit *c)
@@ -171,8 +171,8 @@ event_words(uint64_t word)
 	const unsigned type = word >> 3 & 31;
 
 	/*
-	 * A word of 0 would be an allocation at address 0, which no allocator
-	 * makes, so no event begins with 0.
+	 * A word of 0 counts as unused memory.  Only a malloc(0) that returned
+	 * NULL could have this word.
 	 */
 	if (word == 0)
 		return 0;
@@ -263,8 +263,8 @@ has_sums(const struct ring *r)
 
 /*
  * Check the positions and the commit slots of a ring.  'pos' is the position of
- * the first event that is in no block.  Return the name of an invalid field, or
- * NULL.
+ * the first event that is in no block of the trace.  Return the name of an
+ * invalid field, or NULL.
  */
 static const char *
 check_positions(const struct ring *r, const struct ring_commit *last,
@@ -285,8 +285,8 @@ check_positions(const struct ring *r, const struct ring_commit *last,
  * Return how many of the 'n' words at 'offset' may belong to events.  No event
  * begins in a hole of the file, and a hole can be very long although it takes
  * no disk space.  So count only the words before the first hole, and
- * EVENT_WORDS_MAX more: a sparse copy of a file has holes instead of zeros, so
- * the last words of an event that begins before the hole may be in the hole.
+ * EVENT_WORDS_MAX more, because an event that begins before the hole may end
+ * with zeros, and a sparse copy of the file may have a hole instead of these.
  */
 static uint64_t
 words_to_hole(const struct file *f, uint64_t offset, uint64_t n)

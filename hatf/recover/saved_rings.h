@@ -33,7 +33,7 @@ struct saved_rings {
 	struct saved_ring *rings;
 	uint32_t count, max;
 	uint64_t stamp_max;  /* the latest stamp of any event */
-	uint64_t word_count; /* number of words that are not in a block yet */
+	uint64_t word_count; /* number of words not yet in a trace block */
 	/* The file is damaged, and the copy lacks the damaged part. */
 	bool is_cut;
 };

@@ -171,7 +171,7 @@ enum event_type {
 /* set in the end event of a realloc, clear in the begin event */
 #define EVENT_REALLOC_IS_END (1ull << 47)
 #define EVENT_SIZE_SHIFT     48
-/* length of a user-space address on Linux */
+/* bits of a user-space address on x86-64 */
 #define EVENT_ADDRESS_BITS 47
 #define EVENT_SIZE_LIMIT   (1ull << (64 - EVENT_SIZE_SHIFT))
 

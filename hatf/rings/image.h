@@ -187,7 +187,7 @@ struct ring *image_init_ring(void *memory, uint64_t offset, uint64_t words_max,
 /*
  * Begin a life of a ring that is new or whose life has ended.  The ring belongs
  * to thread 'id' (a HATF thread number) until an EVENT_HANDOVER.  The producer
- * calls this before its first event, also for a ring that is not in a file.
+ * calls this before its first event, even for a ring that is not in a file.
  */
 void image_begin_ring(struct ring *r, uint64_t id, bool is_nested);
 

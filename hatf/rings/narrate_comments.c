@@ -98,8 +98,8 @@ narrate_lost(struct narrator *n, const struct order_producer *producer,
 	struct text text;
 
 	/*
-	 * Open the block first, so that narrate_cancel_block() subtracts these
-	 * events from 'lost_count' again.
+	 * Open the block before adding to 'lost_count'.  Otherwise
+	 * narrate_cancel_block() would not subtract 'count' again.
 	 */
 	narrate_open_block(n);
 	n->lost_count += count;

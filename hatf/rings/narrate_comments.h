@@ -41,7 +41,7 @@ void narrate_put_piece(struct narrator *n,
 /*
  * Return the time that a comment gives for a stamp: at least the time of the
  * last record.  Do not change n->time, because a comment about a later moment
- * must not delay the times of the next records.
+ * must not make the times of the next records later.
  */
 uint64_t narrate_time_at(const struct narrator *n, uint64_t stamp);
 

@@ -23,7 +23,10 @@ branch(const struct order_producer *s, unsigned depth)
 	return (unsigned)(bit & 1);
 }
 
-/* Return the index of the child that must be above the other. */
+/*
+ * Return the index of the child that must be higher in the tree: the one whose
+ * old block ends later in memory, or the only child.
+ */
 static unsigned
 higher(struct order_producer *const *child)
 {
@@ -68,8 +71,9 @@ open_reallocs_remove(struct open_reallocs *o, struct order_producer *s)
 		link = &(*link)->realloc_child[branch(s, depth)];
 	}
 	/*
-	 * Move the child that must be above the other up to the place at
-	 * '*link'.  Then fill the place that this child has left, and so on.
+	 * Move the child that higher() returns up to the place at '*link'.
+	 * Then fill the place that this child has left in the same way, and so
+	 * on.
 	 */
 	for (;;) {
 		const unsigned side = higher(child);
@@ -115,10 +119,10 @@ open_reallocs_find(struct open_reallocs *o, uint64_t first, uint64_t last)
 			continue;
 		}
 		/*
-		 * All old addresses on the left are lower than the lowest one
-		 * that the right child can have, and so at most 'last'.  So the
-		 * left child is a result if its old block does not end before
-		 * 'first'.
+		 * Each old address on the left is lower than the lowest old
+		 * address that the right child can have, which is at most
+		 * 'last'.  Therefore the left child is a result, unless its old
+		 * block ends before 'first'.
 		 */
 		if (left != NULL && left->realloc_last >= first)
 			return left;

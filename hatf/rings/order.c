@@ -233,7 +233,10 @@ last_byte(uint64_t first, uint64_t nbytes)
 	return more <= UINT64_MAX - first ? first + more : UINT64_MAX;
 }
 
-/* Return a listed realloc whose old block overlapped this memory, or NULL. */
+/*
+ * Find a realloc in 'o->open' whose old block overlapped this memory.  Return
+ * its producer, or NULL.
+ */
 static struct order_producer *
 find_open_realloc(struct order *o, struct span span)
 {
@@ -339,7 +342,7 @@ pass_realloc_early(struct order *o, struct order_producer *s, bool done,
 /*
  * Is the stamp of the next event of 's' exact?  It is if the event has its own
  * stamp or the stamp of a tick.  Otherwise the event can have happened at any
- * time from the stamp to the next change of the epoch.
+ * time from the stamp to the next change of the epoch (ORDER.md).
  */
 static bool
 has_own_stamp(const struct order_producer *s)

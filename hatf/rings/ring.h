@@ -113,7 +113,7 @@ struct ring {
 	/* Offset of the ring in its file, bytes; constant. */
 	uint64_t offset;
 	/*
-	 * Upper limit of 'capacity'; constant, also if the ring is not in a
+	 * Upper limit of 'capacity'; constant, even if the ring is not in a
 	 * file.
 	 */
 	uint64_t words_max;

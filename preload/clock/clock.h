@@ -149,7 +149,8 @@ clock_stamp(void)
 /*
  * Read the clock without a fence, which takes half as long as clock_stamp().
  * The result may be some hundred cycles old, and older than an earlier stamp of
- * this thread.  So it tells how much time has passed, but no order.
+ * this thread.  So the result shows how much time has passed, but does not
+ * order events.
  */
 static inline uint64_t
 clock_glance(void)
@@ -239,7 +240,7 @@ void clock_bump(void);
 
 /*
  * Is the clock in stamped mode, so that no thread may use a tick at present?
- * If clock_expects_threads() is true, an idle clock counts as in stamped mode.
+ * If clock_expects_threads() is true, an idle clock is in stamped mode, too.
  */
 bool clock_is_stamped(void);
 

@@ -15,7 +15,7 @@
  * Several pages share an entry of the table.  Because of this sharing, a thread
  * stamps more often than it must, but the order stays right.
  *
- * Any thread may call these functions, also in a signal handler and inside
+ * Any thread may call these functions, even in a signal handler and inside
  * malloc().
  */
 #ifndef OWNERS_H

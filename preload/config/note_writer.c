@@ -24,7 +24,10 @@ MEMORY_LARGE static char file_name[PATH_MAX];
 MEMORY_LARGE static char own_exe[NAME_MAX + 1];
 static bool is_wanted; /* the environment names a notes file */
 
-/* Return the file name in the environment, or NULL. */
+/*
+ * Return the name of the notes file from the environment.  Return NULL if there
+ * is no name, or if the name is too long.
+ */
 static const char *
 find_name(char *const environment[])
 {

@@ -25,7 +25,7 @@
  * HIDDEN_THREAD_KEEP_MAX, and no others; entries of -1 are ignored.  'keep' is
  * copied.  If the previous hidden thread has not ended yet, first wait until it
  * has ended.  Return false with errno if there is no memory or the kernel
- * refuses.  One thread may call this at a time.
+ * refuses.  Only one thread at a time may call this.
  */
 #define HIDDEN_THREAD_KEEP_MAX 4
 bool hidden_thread_start(int (*body)(void *), void *argument, const int *keep,

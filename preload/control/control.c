@@ -421,8 +421,8 @@ control_allow(int rules, bool is_changeable)
 		return;
 	/*
 	 * If the process has changed its user or may do so, the socket may be
-	 * in the folder of another user.  Therefore allow the parents of these
-	 * folders, too.
+	 * in the folder of another user.  Therefore also allow the use of the
+	 * directories that contain the users' folders.
 	 */
 	if (c.runtime[0] != '\0')
 		landlock_allow_path(rules, c.runtime,

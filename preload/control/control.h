@@ -108,7 +108,7 @@ void control_close(void);
 /*
  * Remove the socket and the status file, and take no orders until
  * control_close().  A thread of the program calls this when it ends a dormant
- * process, because the thread does not wait until the writer has removed them.
+ * process, because it does not wait for the writer to remove the two files.
  */
 void control_unlink(void);
 

@@ -29,7 +29,7 @@ static struct {
 	 * decides to send the signal
 	 */
 	_Atomic uint32_t is_polling;
-} s; /* 'signals' is valid after writer_sleep_init() */
+} s; /* writer_sleep_init() initializes the members */
 
 /*
  * Not wiped in the child of a fork, since the flag applies to the child, too.

@@ -118,7 +118,7 @@ note(const struct pass *pass, const struct patch_slot *slot, const void *target,
 		slot->info->dlpi_name,
 		is_followed
 			? " may have called the allocator, bypassing the "
-			  "recorder, before the recorder detected it"
+			  "recorder, before the recorder detected this object"
 			: " calls another allocator, bypassing the recorder");
 }
 

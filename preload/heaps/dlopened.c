@@ -303,7 +303,7 @@ our_catch(void *exception, void (*operate)(void *), void *argument)
 		atomic_store_explicit(&is_told, true, memory_order_relaxed);
 		/*
 		 * A new object may lie at the address of an unloaded one, so
-		 * retire unloaded objects.
+		 * let the object table drop the unloaded objects.
 		 */
 		if (record_has_stacks)
 			object_table_check();
@@ -404,8 +404,8 @@ dlopened_patch(void)
 		note_other();
 	dl_iterate_phdr(visit_loader, NULL);
 	/*
-	 * If another library defines dlsym(), its callers need that function,
-	 * so do not patch their calls.
+	 * If another library defines dlsym(), the program's calls must reach
+	 * that library's dlsym(), so do not patch these calls.
 	 */
 	if (!elf_lookup_is_first("dlsym",
 				 (const void *)(uintptr_t)dlopened_real))

@@ -2,13 +2,15 @@
 /*
  * known_objects.c - see known_objects.h
  *
- * The place of an object's program headers identifies it, but an object may lie
- * where an unloaded one was.  Suppose that 'n' objects were known, that 'k'
- * objects were unloaded since then, and that at index 'i' there is a new object
- * at the place of the known one.  The loader appends new objects to its list.
- * So all objects that were known from index 'i' on were unloaded, and 'k' is at
- * least n - i.  Therefore an object whose place has not changed is the known
- * one if i + k < n, and all objects before it are known.
+ * The place of an object's program headers identifies the object, but a new
+ * object may lie where an unloaded one was.  The number of unloads can exclude
+ * this.  Suppose that 'n' objects were known, and that 'k' objects have been
+ * unloaded since then.  The loader appends new objects to its list, so at most
+ * 'i' known objects come before a new object at index 'i'.  The other known
+ * objects, at least n - i of them, were unloaded.  Therefore the object at
+ * index 'i' is a known one if k < n - i.  If the place at this index has not
+ * changed either, the object is still the same, and no object before it was
+ * unloaded.
  */
 #include "preload/heaps/known_objects.h"
 
@@ -28,7 +30,7 @@ static const void *places[PLACES_MAX];
 static size_t place_count;
 
 struct pass {
-	struct known_objects known; /* among the objects visited so far */
+	struct known_objects known; /* known objects visited so far */
 	uint64_t unloads;	    /* the loader's count now */
 	size_t count;		    /* number of objects visited */
 };

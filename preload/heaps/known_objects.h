@@ -20,7 +20,7 @@
 
 struct known_objects {
 	size_t count; /* the first 'count' objects in the list are known */
-	/* the loader's count of unloads for which 'count' is right */
+	/* the loader's count of unloads up to which 'count' is valid */
 	uint64_t unloads;
 };
 

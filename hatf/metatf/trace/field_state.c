@@ -116,7 +116,8 @@ section_state_fini(struct section_state *s)
 }
 
 /*
- * Return the number of fields of the section's own records, which come first.
+ * Return the number of fields in the section's own records (schema.h), which
+ * come before all other records.
  */
 static uint32_t
 own_field_count(const struct schema_section *section)
@@ -126,7 +127,7 @@ own_field_count(const struct schema_section *section)
 		       : section->field_count;
 }
 
-/* Do the own records of 'more' begin with the own records of 'section'? */
+/* Do the own records (schema.h) of 'more' begin with those of 'section'? */
 static bool
 extends(const struct schema_section *more, const struct schema_section *section)
 {

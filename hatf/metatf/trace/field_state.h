@@ -23,7 +23,7 @@
 enum field_kind {
 	FIELD_NUMBER,
 	FIELD_BYTES,
-	/* SectionStride: the number comes from another section. */
+	/* under sectionStride: the number comes from another section */
 	FIELD_ELEMENT,
 };
 
@@ -37,7 +37,8 @@ struct field_state {
 	/* width of a field of bytes without 'width_from' */
 	uint32_t bytes_width;
 	/*
-	 * For a field of bytes: the field with the width, or SCHEMA_NO_FIELD.
+	 * For a field of bytes: the index, in the record, of the field that
+	 * holds the width, or SCHEMA_NO_FIELD.
 	 */
 	uint32_t width_from;
 	uint64_t args[2]; /* arguments of the interpretation */

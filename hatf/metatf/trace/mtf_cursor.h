@@ -60,8 +60,8 @@ struct mtf_reader {
 	bool is_between;
 	uint64_t record_count;
 	/*
-	 * How many records in a row of a plain section took neither bytes nor
-	 * numbers of another section.
+	 * In a plain section (without tags): how many consecutive records, up
+	 * to now, took neither bytes nor numbers of another section.
 	 */
 	size_t empty_count;
 	/* The record being read. */

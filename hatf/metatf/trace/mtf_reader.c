@@ -73,9 +73,9 @@ leave_section(struct mtf_reader *r)
 
 /*
  * Must the reader leave the current section?  It must if the header lists the
- * section, and if the section has ended or is a column.  A column is not read
- * here but through its cursor in 'columns', when other records take numbers
- * from it.
+ * section, and if the section has ended or is a column.  The reader reads a
+ * column elsewhere: through the cursor in 'columns', when other records take
+ * numbers from the column.
  */
 static bool
 is_over(const struct mtf_reader *r)
@@ -88,8 +88,8 @@ is_over(const struct mtf_reader *r)
 }
 
 /*
- * Check the compressed data of each column to its end.  The records need not
- * have taken all numbers of the column.
+ * Read each compressed column to its end, to check its data.  The other records
+ * may have taken only some of the column's numbers.
  */
 static bool
 drain_columns(struct mtf_reader *r)
@@ -132,9 +132,9 @@ finish(struct mtf_reader *r)
 }
 
 /*
- * Refuse a plain section with more than MTF_MAX_EMPTY records in a row that
- * take neither bytes nor numbers of another section, because such a section
- * might never end.
+ * In a plain section (without tags), refuse more than MTF_MAX_EMPTY consecutive
+ * records that take neither bytes nor numbers of another section, because the
+ * section might otherwise never end.
  */
 static bool
 check_progress(struct mtf_reader *r, const struct cursor *c)

@@ -27,8 +27,8 @@
  */
 #define MTF_TOO_MANY "too many values for the length of the file"
 /*
- * The most records in a row of a plain section that take neither bytes nor
- * numbers of another section.
+ * In a plain section (without tags): the most consecutive records that may take
+ * neither bytes nor numbers of another section.
  */
 #define MTF_MAX_EMPTY ((size_t)1 << 16)
 

@@ -29,8 +29,9 @@ mtf_writer_fail_io(struct mtf_writer *w, int sys_errno)
 /* -------------------------------------------------------------------- parts */
 
 /*
- * Return the part of a section, after opening it if necessary.  Return NULL on
- * failure, or if the writer has already failed.
+ * Return the 'struct part' that collects the bytes of a section, and open it
+ * first if necessary.  Return NULL on failure, or if the writer has already
+ * failed.
  */
 static struct part *
 part_of(struct mtf_writer *w, const struct schema_section *section)
@@ -210,7 +211,7 @@ note_undo(struct mtf_writer *w, uint32_t history, uint64_t previous)
 
 /*
  * Can the column of a field represent this number?  A column with tags always
- * can, because the writer can widen its field.
+ * can, because the writer can widen the column's own field.
  */
 static bool
 fits_column(struct mtf_writer *w, const struct field_state *f, uint64_t number)

@@ -64,12 +64,12 @@ bool mtf_writer_comment(struct mtf_writer *w,
 
 /*
  * Continue with another schema.  It must have the same sections, which may have
- * more own records after the old ones.  'dtd_text' replaces the text of the
- * options.  The new schema and text must outlive the writer; the caller may
- * free the old ones.  Return false if there is no memory, if the number of
- * sections or the width of tags has changed, or if an old own record of a
- * section that the writer has begun now has another tag or other fields.  After
- * a result of false, the writer has failed.
+ * more own records (schema.h) after the old ones.  'dtd_text' replaces the
+ * member 'dtd_text' of the options.  The new schema and text must outlive the
+ * writer; the caller may free the old ones.  Return false if there is no
+ * memory, if the number of sections or the width of tags has changed, or if an
+ * old own record of a section that the writer has begun now has another tag or
+ * other fields.  After a result of false, the writer has failed.
  */
 bool mtf_writer_extend(struct mtf_writer *w, const struct schema *schema,
 		       const char *dtd_text, size_t dtd_nbytes);

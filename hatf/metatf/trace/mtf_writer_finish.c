@@ -89,9 +89,9 @@ make_header(struct mtf_writer *w, struct assembly *a)
 }
 
 /*
- * If a part is open, write the part.  Before each part except the global
- * section, write the section record that announces the part.  Return 0 or an
- * errno.
+ * If the part at index 'idx' is open, write its bytes to the file.  First write
+ * the section record that announces the part; the global section, at index 0,
+ * has no such record.  Return 0 or an errno.
  */
 static int
 write_part(struct mtf_writer *w, uint32_t idx)
