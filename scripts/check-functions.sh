@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# check-functions.sh - functions of the recorder, library and tools are short
+# check-functions.sh - no function and no file of code is too long
 #
 # usage: scripts/check-functions.sh [FILE...]
 #
-# The default is each C file of hatf, preload and tools.  The length of a
+# The default is each file of code of hatf, preload and tools.  The length of a
 # function is the number of lines between its braces.  Half of the functions may
-# have at most 14 lines, nine tenths at most 29, and none more than 64.
+# have at most 14 lines, nine tenths at most 29, and none more than 64.  No file
+# may have more than 700 lines.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 
@@ -24,7 +25,20 @@ lengths()
 	}' "$@"
 }
 
-[ $# -gt 0 ] || mapfile -t files < <(find hatf preload tools -name '*.c' | sort)
+# check_files FILE...: print each file above 700 lines; fail if there is one.
+check_files()
+{
+	awk '
+	FNR == 701 {
+		print FILENAME ": more than 700 lines"
+		bad = 1
+	}
+	END { exit bad }' "$@"
+}
+
+[ $# -gt 0 ] || mapfile -t files < <(find hatf preload tools -name '*.[ch]' |
+	sort)
+check_files "$@" ${files[@]+"${files[@]}"} || exit 1
 lengths "$@" ${files[@]+"${files[@]}"} | sort -n | awk '
 	{ length_of[NR] = $1 }
 	$1 > 64 { print $2 ": a function of " $1 " lines, limit 64"; bad = 1 }

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# function_lengths.sh - check-functions.sh finds functions that are too long
+# function_lengths.sh - the check of lengths finds long functions and files
 set -u
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -78,6 +78,15 @@ passes nested.c '1 functions: median 3 lines, p90 3, longest 3'
 
 echo >none.c
 fails none.c 'no functions found'
+
+# A file of 701 lines is too long.
+{
+	functions 1 3
+	yes '' | head -n 692
+} >file.c
+passes file.c '1 functions: median 3 lines, p90 3, longest 3'
+echo >>file.c
+fails file.c "$PWD/file.c: more than 700 lines"
 
 # The tree itself.
 "$check" >said || fail "this tree: $(cat said)"

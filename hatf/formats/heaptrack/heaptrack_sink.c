@@ -23,12 +23,10 @@
 #include "hatf/formats/common/ledger.h"
 #include "hatf/formats/common/loss.h"
 #include "hatf/formats/common/size_class.h"
+#include "hatf/formats/heaptrack/heaptrack_header.h"
 #include "hatf/formats/heaptrack/heaptrack_lines.h"
 
 #include <stdlib.h>
-
-/* The versions of heaptrack (1.4.0) and of the file format. */
-static const char version_line[] = "v 10400 3\n";
 
 /* Maximum number of kinds of blocks. */
 #define KIND_MAX ((uint32_t)1 << 28)
@@ -38,13 +36,6 @@ static const char version_line[] = "v 10400 3\n";
 
 /* The longest suppression, in bytes, with its NUL. */
 #define SUPPRESSION_MAX 8192
-
-/*
- * The longest command, in bytes, with its NUL.  With the other lines of the
- * header, it must fit the OUTFILE_ROOM_MAX bytes that a sink's open() may
- * write.
- */
-#define COMMAND_MAX 16384
 
 /* The longest "object+0xoffset", in bytes, with its NUL. */
 #define PLACE_MAX 4200
@@ -565,72 +556,6 @@ write_records(struct sink *s, const struct hatf_record *records, size_t n)
 
 /* -------------------------------------------------------- opening, closing */
 
-/*
- * Copy the value of a header line to 'buf', truncated to 'cap' bytes with the
- * NUL.  Return the length of the copy; 0 if there is no such line.
- */
-static size_t
-find_header(const struct sink *s, const char *key, char *buf, size_t cap)
-{
-	const char *const lines = s->options.header;
-	ptrdiff_t nbytes;
-
-	buf[0] = '\0';
-	if (lines == NULL)
-		return 0;
-	nbytes = text_find(lines, strlen(lines), key, buf, cap);
-	return nbytes < 0 ? 0 : strlen(buf);
-}
-
-/* Return the value of a header line as a number; 0 if there is none. */
-static uint64_t
-find_number(const struct sink *s, const char *key)
-{
-	const char *const lines = s->options.header;
-	uint64_t n = 0;
-
-	if (lines != NULL)
-		text_find_u64(lines, strlen(lines), key, &n);
-	return n;
-}
-
-/* Does the header line with this key have this value? */
-static bool
-header_is(const struct sink *s, const char *key, const char *value)
-{
-	char buf[32];
-
-	find_header(s, key, buf, sizeof(buf));
-	return strcmp(buf, value) == 0;
-}
-
-static void
-put_header(struct sink *s)
-{
-	struct heaptrack *const h = s->ctx;
-	char buf[COMMAND_MAX];
-	size_t nbytes;
-
-	outfile_bytes(&s->out, version_line, sizeof(version_line) - 1);
-	nbytes = find_header(s, "command", buf, sizeof(buf));
-	if (nbytes == 0)
-		nbytes = find_header(s, "exe", buf, sizeof(buf));
-	if (nbytes != 0) {
-		outfile_bytes(&s->out, "X ", 2);
-		heaptrack_put_text(s, buf, nbytes);
-		outfile_bytes(&s->out, "\n", 1);
-	}
-	h->page_nbytes = find_number(s, "page_size");
-	if (h->page_nbytes == 0)
-		h->page_nbytes = 4096;
-	heaptrack_put_line(s, 'I',
-			   (const uint64_t[]){ h->page_nbytes,
-					       find_number(s, "page_count") },
-			   2);
-	if (header_is(s, "start", "late"))
-		outfile_bytes(&s->out, "A\n", 2);
-}
-
 static enum hatf_status
 open_sink(struct sink *s)
 {
@@ -649,11 +574,11 @@ open_sink(struct sink *s)
 	status = hatf_stacks_open(&h->stacks);
 	if (status != HATF_OK)
 		return sink_fail(s, status, NULL);
-	if (header_is(s, "unit", "ns"))
+	if (heaptrack_header_is(s, "unit", "ns"))
 		h->ms_units = 1000000;
-	else if (header_is(s, "unit", "us"))
+	else if (heaptrack_header_is(s, "unit", "us"))
 		h->ms_units = 1000;
-	put_header(s);
+	h->page_nbytes = heaptrack_write_header(s);
 	return HATF_OK;
 }
 
