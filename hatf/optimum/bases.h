@@ -46,7 +46,7 @@ struct bases_slot {
 struct bases {
 	bool any; /* all bases are allowed; else only the base in 'ranges' */
 	struct costs forbidden;
-	/* the ranges, sorted by 'start', and memory for their successors */
+	/* the ranges, sorted by 'start', and memory to compute new ranges */
 	struct bases_range *ranges, *spare_ranges;
 	struct costs *costs, *spare_costs;
 	size_t count, kind_count;

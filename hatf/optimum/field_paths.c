@@ -78,7 +78,8 @@ field_paths_change_max(size_t value_count)
 {
 	/*
 	 * Each use may need two metadata records, for an interpretation and a
-	 * width.  The first use of a block may need a third metadata record.
+	 * width.  The start of a block may need up to three more, even if the
+	 * field has no use.
 	 */
 	return 2 * value_count + 3;
 }

@@ -57,7 +57,7 @@ enum bell_call {
 /* The process that an order addresses. */
 struct bells_process {
 	uint64_t number;    /* process id in the process's own PID namespace */
-	uint64_t namespace; /* inode of that PID namespace; 0: unknown */
+	uint64_t namespace; /* inode of its PID namespace; 0: unknown */
 	/*
 	 * Start of the process, in clock ticks since the boot of the system; 0:
 	 * unknown.

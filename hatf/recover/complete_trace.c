@@ -127,8 +127,8 @@ prepare(struct recovery *r)
 }
 
 /*
- * The slope of a timeline may be too high.  Over the whole length of the
- * timeline, this error is at most this many ns.
+ * The slope of a timeline may be too high, by at most this many ns over the
+ * whole length of the timeline.
  */
 #define SLOPE_ERROR_NS 1000
 

@@ -299,8 +299,8 @@ recovery_begin_anew(struct recovery *r, const char *rings, const char *trace)
 	if (status != HATF_OK)
 		return status;
 	/*
-	 * The ring file has no commit, so this slot has not been checked.
-	 * Replace all of its values.
+	 * The ring file has no commit, and an unused slot may have any values.
+	 * Replace them all.
 	 */
 	*c = (struct image_commit){
 		.level = compressed ? DEFLATE_LEVEL_DEFAULT : 0,

@@ -153,9 +153,9 @@ enum event_type {
  * such count: zeros fill the last piece.)
  */
 #define EVENT_PIECE_NBYTES 32u
-/* the count of bytes begins at this bit of the flags */
+/* the count of the piece's bytes begins at this bit of the flags */
 #define EVENT_PIECE_SHIFT 8
-/* maximum length of such a text, over all its pieces */
+/* maximum length, in bytes, of a text that is split into pieces */
 #define EVENT_TEXT_NBYTES 1024u
 
 #define EVENT_WORDS_MAX	  6

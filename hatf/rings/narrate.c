@@ -173,8 +173,9 @@ narrate_begin_stamps(struct narrator *n)
 #define STEP_TIME 1000000u
 
 /*
- * Return by how many units an event with the tick 'stamp' can be later than its
- * time in the trace, rounded up to NARRATE_STEP times a power of two.
+ * An event with the tick 'stamp' can be later than its time in the trace.
+ * Return by how many units at most, rounded up to NARRATE_STEP times a power of
+ * two.
  */
 static uint64_t
 step_of_tick(const struct narrator *n, uint64_t stamp, bool is_brief)

@@ -62,7 +62,7 @@ struct order_producer {
 	uint64_t seen_head;
 	uint64_t stamp;	    /* stamp of the last event drained */
 	uint64_t tick;	    /* stamp of the last EVENT_TICK; 0: none */
-	bool tick_is_brief; /* that EVENT_TICK has EVENT_FLAG_BRIEF */
+	bool tick_is_brief; /* 'tick' is that of a brief EVENT_TICK */
 	uint32_t stack;	    /* call stack of the events from 'pos' on */
 	bool has_event;	    /* 'event' is the event at 'pos' */
 	/* the begin event of a realloc is drained, its end event is not */
@@ -176,7 +176,7 @@ struct order {
 	uint64_t event_count; /* number of events passed on */
 	/* number of producers that had an event when the round began */
 	uint32_t active_count;
-	/* one of these producers; not set if there is none */
+	/* one of the producers that had an event; not set if none had */
 	const struct order_producer *active;
 	/*
 	 * The producer whose open realloc stopped the round, or NULL.  With

@@ -104,7 +104,8 @@ struct ring {
 	 * or the consumer if no later event follows.
 	 */
 	_Atomic uint64_t lost_count;
-	_Atomic uint64_t lost_first; /* stamp of the first of these events */
+	/* stamp of the first event that 'lost_count' counts */
+	_Atomic uint64_t lost_first;
 	/*
 	 * Identity of the ring, for a reader that finds it in a file; see
 	 * image.h.  'offset' is 0 in a ring that is not in a file.

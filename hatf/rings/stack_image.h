@@ -29,8 +29,8 @@
 #define STACK_FRAME_ADDRESS_MASK (((uint64_t)1 << STACK_FRAME_ADDRESS_BITS) - 1)
 
 /*
- * If the object of a frame is 0 and its address is one of these, the frame
- * stands for missing frames.
+ * If a frame has the object 0 and one of these addresses, the frame stands for
+ * missing frames.
  */
 enum stack_mark {
 	STACK_MARK_CUT = 1, /* the stack has more frames than are recorded */

@@ -15,11 +15,12 @@
 bool hide_library_may_change(const char *string);
 
 /*
- * Remove the recorder from LD_PRELOAD in 'environment', an array as in
- * environ(7), in place, if hide_library_may_change() allows a change of the
- * string.  If the string was changed, a program that the process executes later
- * runs without the recorder, whether it gets this environment or another array
- * of the same strings.  Another thread may read the environment at the same
+ * Remove the recorder from the string LD_PRELOAD in 'environment', an array as
+ * in environ(7).  Change the string in place, and only if
+ * hide_library_may_change() allows a change.  A program that the process
+ * executes later then runs without the recorder, whether the program gets this
+ * environment or another array with the changed string.  If no change is
+ * allowed, do nothing.  Another thread may read the environment at the same
  * time.  This function allocates nothing and makes no system call.
  */
 void hide_library(char *const environment[]);

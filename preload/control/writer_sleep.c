@@ -25,8 +25,8 @@ static struct {
 	int pid, tid; /* ids of the writer's process and thread */
 	int signals;  /* the signalfd; -1: none */
 	/*
-	 * 1 while the writer is in ppoll() or about to call it, until a thread
-	 * decides to send the signal
+	 * 1: the writer is in ppoll() or about to call it, and no thread has
+	 * yet decided to send the signal
 	 */
 	_Atomic uint32_t is_polling;
 } s; /* writer_sleep_init() initializes the members */

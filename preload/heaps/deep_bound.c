@@ -5,12 +5,12 @@
  * The loader does not record which objects were loaded with RTLD_DEEPBIND.  If
  * the loader has already bound a slot (patch_calls.h), the slot's value shows
  * whether calls through the slot reach us.  If the loader binds the slot only
- * at the first call, the value does not show this yet.  In this case, if
- * exactly one other object, such as libc, defines a function of the slot's
- * name, store our function in the slot.  This is right because the loader would
- * choose either that object's function or ours, and our function calls that
- * object's function.  But if our function calls the allocator of a different
- * object, leave the slot as it is.
+ * at the first call, the value does not show this yet.  In this case, store our
+ * function in the slot if two conditions hold: exactly one other object, such
+ * as libc, defines a function of the slot's name; and our function calls the
+ * allocator of this object.  The loader would choose one of these two
+ * functions, and both end in the same allocator.  Otherwise leave the slot as
+ * it is.
  */
 
 #include "preload/heaps/deep_bound.h"

@@ -76,7 +76,10 @@ struct arenas_act {
 	struct heap_table_block *blocks;
 };
 
-/* Call one of these before the real mallctl() or mallctlbymib(). */
+/*
+ * Call arenas_begin_name() before the real mallctl(), and arenas_begin_mib()
+ * before the real mallctlbymib().
+ */
 struct arenas_act arenas_begin_name(struct arenas *a, const char *name);
 struct arenas_act arenas_begin_mib(struct arenas *a, const size_t *mib,
 				   size_t count);

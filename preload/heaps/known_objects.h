@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * known_objects.h - which objects in the loader's list were there before
+ * known_objects.h - which loaded objects are known from an earlier call
  *
  * A program that loads and unloads a library again and again, as ar(1) does for
  * each file, would pay for an examination of all its objects each time.  This

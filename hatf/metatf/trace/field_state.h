@@ -34,7 +34,7 @@ struct field_state {
 	uint8_t width;	    /* number of bytes that store a value */
 	uint8_t last_width; /* last width that was not 0 */
 	uint8_t interpretation;
-	/* width of a field of bytes without 'width_from' */
+	/* for a field of bytes: its width if no other field holds the width */
 	uint32_t bytes_width;
 	/*
 	 * For a field of bytes: the index, in the record, of the field that
