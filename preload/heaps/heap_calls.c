@@ -149,7 +149,7 @@ leaves(const struct heap_calls_change *c)
 }
 
 /*
- * End the realloc of a block that was in another heap than malloc's.
+ * End the realloc of a block that was in a heap other than malloc's.
  * heap_calls_change_begin() has removed the block from heap_table.  If the
  * block is in the same heap after the realloc, put the block back into
  * heap_table.
