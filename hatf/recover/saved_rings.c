@@ -171,8 +171,8 @@ event_words(uint64_t word)
 	const unsigned type = word >> 3 & 31;
 
 	/*
-	 * A word of 0 counts as unused memory.  Only a malloc(0) that returned
-	 * NULL could have this word.
+	 * A word of 0 is unused memory, since the recorder uses a wide event
+	 * for a malloc(0) that has returned NULL.
 	 */
 	if (word == 0)
 		return 0;

@@ -378,12 +378,12 @@ put_alloc(const void *p, size_t size, enum event_kind kind,
 	  enum event_kind stamped_kind)
 {
 	const struct record_block block = { (uintptr_t)p, size, false };
+	const uint64_t word =
+		(uint64_t)size << EVENT_SIZE_SHIFT | block.address;
 
 	return (block.address & EVENT_ADDRESS_EXTRA_BITS) == 0 &&
-	       size < EVENT_SIZE_LIMIT &&
-	       put_word(thread_self,
-			(uint64_t)size << EVENT_SIZE_SHIFT | block.address,
-			kind, stamped_kind, &block);
+	       size < EVENT_SIZE_LIMIT && word != 0 &&
+	       put_word(thread_self, word, kind, stamped_kind, &block);
 }
 
 void

@@ -319,12 +319,13 @@ static inline __attribute__((always_inline)) void *
 record_alloc(void *p, size_t size)
 {
 	const uint64_t address = (uintptr_t)p;
+	const uint64_t word =
+		(uint64_t)size << EVENT_SIZE_SHIFT | address | EVENT_KIND_ALLOC;
 
-	if (!record_word(thread_self,
-			 (uint64_t)size << EVENT_SIZE_SHIFT | address |
-				 EVENT_KIND_ALLOC,
+	/* No event begins with a word of 0 (RINGS.md, "Events"). */
+	if (!record_word(thread_self, word,
 			 (address & EVENT_ADDRESS_EXTRA_BITS) == 0 &&
-				 size < EVENT_SIZE_LIMIT))
+				 size < EVENT_SIZE_LIMIT && word != 0))
 		return record_alloc_slow(p, size);
 	return p;
 }

@@ -293,6 +293,7 @@ record_stacked_alloc(const void *p, size_t size, unsigned flags)
 	const int saved_errno = errno;
 	const uint64_t operand[3] = { (uintptr_t)p, size, 0 };
 	const struct record_block block = { operand[0], size, false };
+	const uint64_t word = (uint64_t)size << EVENT_SIZE_SHIFT | operand[0];
 	const bool is_zeroed = flags != 0;
 	struct thread *t;
 
@@ -306,8 +307,8 @@ record_stacked_alloc(const void *p, size_t size, unsigned flags)
 	if (!note_stack(t, EVENT_ALLOC))
 		record_leave(t, t->head);
 	else if ((operand[0] & EVENT_ADDRESS_EXTRA_BITS) != 0 ||
-		 size >= EVENT_SIZE_LIMIT ||
-		 !put_short(t, (uint64_t)size << EVENT_SIZE_SHIFT | operand[0],
+		 size >= EVENT_SIZE_LIMIT || word == 0 ||
+		 !put_short(t, word,
 			    is_zeroed ? EVENT_KIND_CALLOC : EVENT_KIND_ALLOC,
 			    is_zeroed ? EVENT_KIND_CALLOC_STAMPED
 				      : EVENT_KIND_ALLOC_STAMPED,

@@ -139,6 +139,66 @@ for stacks in off on; do
 		done
 	done
 done
+
+# Killed after a malloc(0) that returned NULL.
+cat >null.c <<'EOT'
+#include <stddef.h>
+
+void *__libc_malloc(size_t);
+
+void *
+malloc(size_t n)
+{
+	return n == 0 ? NULL : __libc_malloc(n);
+}
+EOT
+cat >empty.c <<'EOT'
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+
+static void *
+run(void *arg)
+{
+	for (int i = 0; i < 30000; i++) {
+		malloc(24);
+		malloc(0);
+	}
+	return arg;
+}
+
+int
+main(int argc, char **argv)
+{
+	pthread_t thread;
+
+	run(NULL);
+	if (argc > 1 && pthread_create(&thread, NULL, run, NULL) == 0)
+		pthread_join(thread, NULL);
+	raise(SIGKILL);
+	return argc;
+}
+EOT
+${CC:-cc} -w -O1 -fno-builtin -o empty empty.c -pthread &&
+	${CC:-cc} -O1 -fPIC -shared -fno-builtin -o null.so null.c ||
+	fail 'cannot build empty'
+for stacks in off on; do
+	for threads in 1 2; do
+		rm -rf traces
+		mkdir traces
+		# shellcheck disable=SC2046 # no argument is no word
+		HATFTRACE_STACKS=$stacks HATFTRACE_OUT="$TMP/traces/t.gz" \
+			LD_PRELOAD="$SO:$TMP/null.so" \
+			./empty $([ $threads = 1 ] || echo 2) 2>/dev/null
+		"$HATF" recover traces/t.gz >recovered.out 2>&1 ||
+			fail "malloc(0), $threads: $(cat recovered.out)"
+		clean traces/t.gz
+		check "malloc(0), $threads threads, stacks $stacks" \
+			"$("$HATF" dump traces/t.gz |
+				grep -c 'alloc size=0 addr=0x\?0 ')" \
+			$((30000 * threads))
+	done
+done
 echo "$ROUNDS kills, $total calls compared," \
 	"$unborn traces without content, $failures failures"
 finish
