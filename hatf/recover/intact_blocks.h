@@ -2,8 +2,8 @@
 /*
  * intact_blocks.h - find how much of a trace file is intact, by its blocks
  *
- * Recovery calls these functions because a trace file may have lost its end,
- * for example in a power failure, or because it is a truncated copy.  All bytes
+ * A trace file may be truncated, for example by a power failure or because it
+ * is an incomplete copy.  Recovery therefore calls these functions.  All bytes
  * up to the end of the last complete block can be read; the bytes after the
  * last complete block are useless.  The file is untrusted, so these functions
  * check every number in the file.  Only one thread at a time may use a file

@@ -401,8 +401,8 @@ pass_open_reallocs(struct order *o, const struct order_producer *taker,
 			return;
 		if (s == NULL) {
 			/*
-			 * Pass on the realloc of 'last' next, because no other
-			 * realloc must precede it.
+			 * All reallocs that must precede the realloc of 'last'
+			 * have been passed on, so pass on this realloc.
 			 */
 			s = last;
 			last = s->realloc_after;

@@ -51,7 +51,7 @@ enum sandbox_harm {
 	SANDBOX_SIGACTION = 128,
 	/* threads of the program, when they print a message of the recorder */
 	SANDBOX_SAY = 256,
-	/* threads of the program, when they count the threads in /proc */
+	/* threads of the program, while they read /proc to count threads */
 	SANDBOX_LOOK = 512,
 };
 

@@ -15,9 +15,9 @@
 #include "preload/sys/sys.h"
 
 /*
- * The recorder takes at most 1/SHARE of the memory that the program does not
- * use.  With 4, the recorder takes at most a quarter of a program's limit.
- * With 8, a trace would need a limit of more than 80 MiB.
+ * The recorder takes at most 1/SHARE of the memory that the limit leaves to the
+ * program.  A trace needs about 10 MiB.  With a SHARE of 8, the recorder could
+ * therefore trace no program whose limit is below 80 MiB.
  */
 #define SHARE 4u
 /*
@@ -38,8 +38,9 @@ enum {
 };
 
 /*
- * Bytes that count for RLIMIT_AS ('all') and for RLIMIT_DATA ('data'): those in
- * use, or those that may still be mapped.
+ * A number of bytes for each limit: 'all' for RLIMIT_AS, 'data' for
+ * RLIMIT_DATA.  read_use() stores how many bytes are in use, and
+ * read_headroom() returns how many bytes the recorder may still map.
  */
 struct headroom {
 	uint64_t all, data;

@@ -328,7 +328,8 @@ record_is_last_alloc(const void *p, size_t size)
 
 /*
  * Put an event of one word and a stamp into the ring of 't'.  The ring must be
- * closed and have room.
+ * closed and have room.  If the clock has left stamped mode meanwhile, wake the
+ * writer, which takes system calls.
  */
 static __attribute__((noinline)) void
 put_stamped(struct thread *t, uint64_t word, const struct record_block *block)

@@ -442,8 +442,8 @@ if [ "$options" != none ] && [ -s groups ]; then
 		group.ascii
 	check_status 'a control group' 1
 	check_one_line 'a control group' 'hatf replay: group.ascii: a replay' \
-		'would take * of memory, and within the limit of a control' \
-		'group 64.0 MiB are available (--touch first takes less)'
+		'would take * of memory, but only 64.0 MiB are available in' \
+		'its control group (--touch first takes less)'
 	run unshare "$options" bash limited.sh "$HATF" replay -r 1 -a glibc \
 		--touch first group.ascii
 	check_status 'a control group, not touched' 0

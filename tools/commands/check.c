@@ -58,8 +58,8 @@ static const struct opt options[] = {
 	  "compare" },
 	{ "fail-unused", 'U', NULL, "also fail if a limit matches nothing" },
 	{ "fail-on", 'f', "EXPR",
-	  "fail if the growth exceeds EXPR (as in 'hatf diff -f'):\n"
-	  "'peak>5%', 'site.live>64K' (default: 'any')" },
+	  "fail if the growth meets a condition of EXPR, such as\n"
+	  "'peak>5%,site.live>64K' (default: 'any'; see hatf-diff)" },
 	{ "floor", 'F', "PERCENT",
 	  "ignore growth up to PERCENT of the baseline (default 1)" },
 	{ "spread", 'S', "FACTOR",

@@ -19,7 +19,7 @@
 
 #define EXISTING_NBYTES_MAX 512
 
-/* Some bytes, or none. */
+/* A string of bytes that this struct owns; NULL and 0: there is none. */
 struct existing_bytes {
 	uint8_t *bytes;
 	uint32_t nbytes;

@@ -67,8 +67,9 @@ complain_deaf(pid_t pid)
 	if (quiet_is_waiting(pid)) {
 		message_print(
 			"%ld: recording, but with too few heap events so far "
-			"for a trace; it takes orders once the trace has begun "
-			"(HATFTRACE_BEGIN=now begins it with the first event)",
+			"for a trace; the process takes orders once the trace "
+			"has begun (HATFTRACE_BEGIN=now begins the trace with "
+			"the first event)",
 			(long)pid);
 		return;
 	}

@@ -179,8 +179,8 @@ path_below(const char *path, const char *shown)
 }
 
 /*
- * Does a mount show the groups that have these files?  'text' is the type, the
- * source and the options of the mount.
+ * Does a mount show control groups of the version that 'files' describes?
+ * 'text' is the type, the source and the options of the mount.
  */
 static bool
 is_mount(const struct group_files *files, const char *text)
@@ -194,10 +194,10 @@ is_mount(const struct group_files *files, const char *text)
 }
 
 /*
- * If a line of mountinfo is a mount of the groups that have these files, store
- * where the files of the group 'path' are.  If the mount does not show this
- * group, store the mount point instead.  Return whether the mount shows this
- * group.
+ * 'line' is a line of mountinfo.  If the line is about a mount of the version
+ * of control groups that 'files' describes, store the directory of the group
+ * 'path'.  If this mount does not show the group, store the mount point
+ * instead.  Return whether the mount shows the group.
  */
 static bool
 try_mount(const struct group_files *files, const char *line, const char *path,

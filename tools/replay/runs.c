@@ -359,13 +359,11 @@ runs_fit(const struct compiled *c, enum driver_touch touch, const char *path)
 		needed = UINT64_MAX;
 	if (needed <= available.nbytes)
 		return true;
-	message_print("%s: a replay would take %s of memory, and %s%s are "
-		      "available%s",
+	message_print("%s: a replay would take %s of memory, but only %s are "
+		      "available%s%s",
 		      message_path(path), figure_nbytes(needed).text,
-		      available.is_of_a_group
-			      ? "within the limit of a control group "
-			      : "",
 		      figure_nbytes(available.nbytes).text,
+		      available.is_of_a_group ? " in its control group" : "",
 		      touch == TOUCH_ALL ? " (--touch first takes less)" : "");
 	return false;
 }

@@ -32,7 +32,10 @@ standstill_close(struct standstill *s)
 struct position {
 	uint64_t thread;
 	bool is_before; /* before the window */
-	/* number of the call since the thread or the window began, from 1 */
+	/*
+	 * number of the call; the first call of the thread, and the first call
+	 * in the window, have number 1
+	 */
 	uint64_t number;
 	struct word_item item;
 };

@@ -12,6 +12,10 @@
 #include "tools/summary/census.h"
 #include "tools/summary/site_names.h"
 
+/*
+ * The first four values are in the order of enum site_part (site_names.h).  The
+ * other values, and those that stat.c adds after BY_HEAP, are not.
+ */
 enum group_by {
 	BY_SITE,
 	BY_FUNCTION,

@@ -29,8 +29,8 @@ begins(const struct hatf_record *rec, const char *start)
 }
 
 /*
- * 'start' is a line break and the start of a line.  Does the comment contain
- * 'start', followed by a byte that is not a line break?
+ * 'start' consists of a line break and some characters.  Does a line of the
+ * comment begin with these characters and have at least one more?
  */
 static bool
 has_line(const struct hatf_record *rec, const char *start)

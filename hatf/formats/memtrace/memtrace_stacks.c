@@ -391,8 +391,9 @@ memtrace_take_stack(struct memtrace_stacks *m, struct memtrace_domain *d,
 		    struct memtrace_cursor *c, uint64_t common, uint64_t count)
 {
 	/*
-	 * If the last stack was truncated, the common part is missing, so
-	 * update only the cache, and keep the last stack.
+	 * If the previous stack was truncated, a part of the common frames is
+	 * unknown.  In this case, update only the cache, and leave d->levels as
+	 * it is.
 	 */
 	const bool is_truncated = common > d->levels.count;
 	enum hatf_status status = HATF_OK;

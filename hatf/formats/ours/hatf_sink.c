@@ -9,9 +9,9 @@
  * planner, the sink does not repeat the metadata of a bare trace after a write,
  * so each write is just the next part of the stream.
  *
- * Any other planner considers a whole trace block at once.  It decides where
- * trace blocks end, and each trace block has all of its metadata, also in a
- * bare trace.
+ * Any other planner chooses the metadata of a whole trace block at once.  That
+ * planner also decides where trace blocks end.  Each trace block then has all
+ * of its metadata, also in a bare trace.
  */
 #include "hatf/formats/common/format.h"
 
