@@ -183,7 +183,7 @@ enum hatf_interpretation {
 	HATF_STRIDE = 4,
 };
 
-/* Width codes.  The other codes 0, 1, 2, 4 and 8 are the width in bytes. */
+/* Width codes.  The other codes, 0, 1, 2, 4 and 8, are widths in bytes. */
 #define HATF_WIDTH_V1 9
 #define HATF_WIDTH_V2 10
 
@@ -303,16 +303,17 @@ HATF_API bool hatf_attr_put(uint8_t *buf, size_t cap, size_t *used,
  */
 #define HATF_FRAMES_MAX ((uint32_t)1 << 22)
 #define HATF_STACKS_MAX ((uint32_t)1 << 24)
-/* Limit of the bytes of all distinct names together, with their NULs. */
+/* Maximum number of bytes of all distinct names together, with their NULs. */
 #define HATF_FRAME_TEXTS_MAX ((uint64_t)1 << 28)
 
 /*
  * A place in the code.  A member is NULL or 0 if it is unknown.  If a frame in
- * a trace names no object, 'object' is the one that was mapped at the frame's
- * address when the frame was defined, according to comments of kind 'object'.
+ * a trace names no object, 'object' is the object that was mapped at the
+ * frame's address when the frame was defined, according to comments of kind
+ * 'object'.
  */
 struct hatf_frame {
-	/* names as in the source; NUL-terminated */
+	/* names as in the source code; NUL-terminated */
 	const char *function, *file;
 	const char *object; /* path of the program or library */
 	/* numbers of the line and the column, both from 1 */

@@ -48,8 +48,8 @@ enum hatf_violation {
 	/* Realloc of an address where no block is live. */
 	HATF_VIOLATION_REALLOC_UNKNOWN = 3,
 	/*
-	 * the time of a record is earlier than that of the record before it;
-	 * comments have no time
+	 * the time of a record is earlier than the time of the record before
+	 * it; comments have no time
 	 */
 	HATF_VIOLATION_TIME = 4,
 	/*
@@ -351,12 +351,12 @@ hatf_events_visit_live(const struct hatf_events *events,
 HATF_API enum hatf_status hatf_events_keep_order(struct hatf_events *events);
 
 /*
- * Store the last live object of 'heap' before 'address'
- * (hatf_events_live_before()), or the first one after 'address' that begins at
- * or before 'last' (hatf_events_live_after()).  Return false if there is no
- * such object.  Call hatf_events_keep_order() first.  The result is the state
- * after all events that have been read; to see the state after each event, call
- * hatf_events_read() for one event at a time.
+ * hatf_events_live_before() stores the live object of 'heap' with the highest
+ * address below 'address'.  hatf_events_live_after() stores the live object
+ * with the lowest address above 'address', if this address is not above 'last'.
+ * Return false if there is no such object.  Call hatf_events_keep_order()
+ * first.  The result is the state after all events that have been read; to see
+ * the state after each event, call hatf_events_read() for one event at a time.
  */
 HATF_API bool hatf_events_live_before(struct hatf_events *events, uint64_t heap,
 				      uint64_t address,
@@ -403,9 +403,9 @@ struct hatf_rings {
  * the folder of the trace.  It also looks at the path that the trace names, if
  * this path is absolute and the file there has the same owner as the trace.  If
  * the caller is root, the function looks only in the folder of the trace,
- * because the author of the trace may have chosen the path.  Ring files are
- * opened as by hatf_file_open_found().  Return false if there is no ring file,
- * or if its path does not fit.
+ * because the author of the trace may have chosen the path.  The function opens
+ * a ring file as hatf_file_open_found() does.  Return false if there is no ring
+ * file, or if the path of the ring file does not fit into 'path'.
  */
 HATF_API bool hatf_rings_find(const char *trace, char *path, size_t nbytes);
 
@@ -477,8 +477,8 @@ struct hatf_recovery {
  * copy, the call looks at the path at which the process created the trace.  If
  * the call is interrupted, it can be repeated.
  *
- * The directories of 'rings' and 'trace' may be symbolic links; files are
- * opened as by hatf_file_open_found().  The call writes and removes only files
+ * The directories of 'rings' and 'trace' may be symbolic links; the call opens
+ * files as hatf_file_open_found() does.  The call writes and removes only files
  * that it has checked, in the directories where it found them, even if other
  * processes rename these directories at the same time.
  *

@@ -5,14 +5,14 @@
 #include "hatf/base/sized.h"
 #include "hatf/formats/common/format.h"
 
-/* HATF_KEEPS_ bits of a format that keeps every field and comments. */
+/* HATF_KEEPS_ bits of a format that keeps every field and every comment. */
 #define KEEPS_ALL                                                        \
 	(HATF_KEEPS_SIZE | HATF_KEEPS_ADDRESS | HATF_KEEPS_OLD_ADDRESS | \
 	 HATF_KEEPS_REALLOC | HATF_KEEPS_THREAD | HATF_KEEPS_TIME |      \
 	 HATF_KEEPS_HEAP | HATF_KEEPS_ATTRIBUTES | HATF_KEEPS_SITE |     \
 	 HATF_KEEPS_STACKS | HATF_KEEPS_SYMBOLS | HATF_KEEPS_COMMENTS)
 
-/* Further suffixes that file names of these formats often have. */
+/* For some of the formats: other suffixes that file names often have. */
 static const char *const json_suffixes[] = { ".jsonl", ".ndjson", NULL };
 static const char *const dhat_suffixes[] = { ".dhat.json", NULL };
 static const char *const pprof_suffixes[] = { ".pprof", NULL };

@@ -33,7 +33,9 @@ struct scan {
 	 */
 	const char *arguments;
 	unsigned depth;
-	/* the name is that of an operator, so blanks belong to it */
+	/*
+	 * true: the name is the name of an operator, so it may contain blanks
+	 */
 	bool is_operator;
 };
 

@@ -6,12 +6,13 @@
  * 	Allocate 0x55d0c0 24
  * 	Free 0x55d0c0
  *
- * The paper shows these two kinds of line, but no file, and says that a tag
- * matches a Free with its Allocate.  The source therefore accepts any word as a
- * tag (a name for the block), accepts "allocate" and "free" in any letter case,
- * and skips blank lines and comment lines.  The sink writes a realloc as a Free
- * and then an Allocate.  If it wrote the Allocate first, and the block stayed
- * in place, two live blocks would have the same tag, the address.
+ * The paper shows these two kinds of line, but no complete trace, and says that
+ * a tag matches a Free with its Allocate.  The source therefore accepts any
+ * word as a tag (a name for the block), accepts "allocate" and "free" in any
+ * letter case, and skips blank lines and comment lines.  The sink writes a
+ * realloc as a Free and then an Allocate.  If it wrote the Allocate first, and
+ * the block stayed in place, two live blocks would have the same address, and
+ * thus the same tag.
  */
 #include "hatf/formats/common/calls.h"
 #include "hatf/formats/common/loss.h"

@@ -23,13 +23,13 @@
 
 /*
  * The longest name to write, in bytes.  Longer names are truncated, so that a
- * line fits the output buffer.
+ * line fits into the output buffer.
  */
 #define NAME_MAX_NBYTES 4096
 
 /*
- * Upper bound of the length of a line, in bytes, without the names of its
- * caller.
+ * Upper bound of the length of a line, in bytes, not counting the names that
+ * describe the caller.
  */
 #define LINES_NBYTES 120
 
@@ -70,9 +70,9 @@ put_symbol(uint8_t *p, const char *function)
 }
 
 /*
- * Write a function that has no address.  Enclose it in parentheses if the
- * source would misread it as a line number, an address or a name in
- * parentheses.
+ * Write the name of a function whose address is unknown.  Enclose the name in
+ * parentheses if the source would misread it as a line number, an address or a
+ * name in parentheses.
  */
 static uint8_t *
 put_function(uint8_t *p, const char *function)

@@ -34,7 +34,10 @@
 struct mtrace {
 	struct batch batch;
 	struct hatf_stacks *stacks;
-	/* stack of the line that is being parsed; 0: none */
+	/*
+	 * id of the stack of the caller in the line that is being parsed; 0:
+	 * the line has no caller
+	 */
 	uint64_t stack;
 	uint64_t old_address; /* the address in the '<' line before this line */
 	bool has_old;
@@ -94,8 +97,9 @@ find_last(struct textio_cell cell, int c)
 }
 
 /*
- * Store a NUL at 'end', in place of a byte that is no longer needed.  Return
- * the text, or NULL if it is empty.
+ * Make a string of the bytes from 'start' to 'end': store a NUL at 'end', in
+ * place of a byte that is no longer needed.  Return the string, or NULL if it
+ * is empty.
  */
 static const char *
 terminate(uint8_t *start, uint8_t *end)
@@ -187,8 +191,8 @@ take_line(struct textio_cell *where, struct hatf_frame *frame)
 }
 
 /*
- * Store a function.  Remove the parentheses that the sink adds to an ambiguous
- * name.
+ * Store the name of a function.  Remove the parentheses in which the sink
+ * encloses an ambiguous name.
  */
 static void
 take_function(struct textio_cell where, struct hatf_frame *frame)

@@ -38,13 +38,14 @@
 #define SITE_COUNT 256
 
 /*
- * The name table, as a reader of the file will have it.  Names are compared by
- * address, because equal names of a trace share one string.
+ * The name table, as a reader of the file will have it at this point.
+ * find_slot() and put_name() compare names by address, because equal names of a
+ * trace share one string.
  */
 struct cache {
 	/* the name of each index; names[0] has the index 1 */
 	const char *names[CACHE_COUNT];
-	/* when each name was used last, by 'clock' */
+	/* the value of 'clock' when each name was last used */
 	uint64_t used[CACHE_COUNT];
 	uint64_t clock;
 	size_t count;
@@ -60,15 +61,18 @@ struct site {
 	const char *function, *file;
 	uint64_t line;
 	/*
-	 * The slots (indices of cache.names) that the names last had in the
-	 * tables.  Other names may be in these slots now.
+	 * The slots of the names when the sink last wrote them: indices of
+	 * 'names' of struct cache.  Since then, other names may have taken
+	 * these slots.
 	 */
 	uint8_t function_slot, file_slot;
 };
 
 struct mtrc {
 	struct calls calls;
-	/* index of the block that the last record freed; 0: it freed none */
+	/*
+	 * index of the block that the previous record freed; 0: it freed none
+	 */
 	uint64_t freed_index;
 	/* index for the next alloc, from a comment; 0: use a new index */
 	uint64_t reuse_index;
@@ -114,7 +118,8 @@ find_slot(struct cache *cache, const char *name, bool *is_new_ret)
 
 /*
  * Write the index of a name, and the name itself if it is new.  '*slot' is the
- * slot that the name had last.  If the name is no longer there, update '*slot'.
+ * slot that the name had when it was last written.  If the name is no longer in
+ * this slot, update '*slot'.
  */
 static uint8_t *
 put_name(struct sink *s, uint8_t *p, struct cache *cache, const char *name,
@@ -268,7 +273,7 @@ put_system(struct sink *s, const struct hatf_record *rec)
  * have the same index, so accept only an index above all earlier ones.
  * Exception: in files of versions without places, mpatrol writes a realloc as a
  * free and an alloc with the same index.  For these versions, also accept the
- * index of the block that the last record freed.
+ * index of the block that the previous record freed.
  */
 static void
 choose_index(struct mtrc *m, const struct hatf_record *rec)

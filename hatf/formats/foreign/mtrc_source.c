@@ -68,7 +68,7 @@ struct mtrc {
 	uint64_t highest_index; /* highest index so far */
 	struct hatf_stacks *stacks;
 	bool has_sites;
-	uint32_t serial; /* serial number of the last definition of a name */
+	uint32_t serial; /* serial number of the latest definition of a name */
 	struct name names[KIND_COUNT][MTRC_NAME_COUNT];
 	struct site sites[SITE_COUNT];
 };
@@ -258,8 +258,8 @@ find_stack(struct mtrc *m, struct cursor *c, uint64_t offset,
 	if (!batch_define(&m->batch, m->stacks, offset))
 		return fail(c, HATF_NO_MEMORY);
 	/*
-	 * Cache the stack if all numbers fit 32 bits.  Ids of stacks always do;
-	 * lines and serial numbers may not.
+	 * Cache the stack if all numbers fit into 32 bits.  Ids of stacks
+	 * always do; lines and serial numbers may not.
 	 */
 	if (line <= UINT32_MAX && m->serial != UINT32_MAX)
 		*site = (struct site){ { function, file },
@@ -313,9 +313,9 @@ take_system(struct mtrc *m, struct cursor *c, uint64_t offset, uint8_t letter)
 
 /*
  * If the index of an allocation is not the highest so far plus 1, add a comment
- * with the index, so that the sink can reproduce the file.  Indices are missing
- * because mpatrol also counts its own allocations; early versions reuse
- * indices.
+ * with the index, so that the sink can reproduce the file.  Files skip some
+ * indices, because mpatrol also counts its own allocations.  Early versions of
+ * mpatrol also use an index again.
  */
 static bool
 note_index(struct mtrc *m, struct cursor *c, uint64_t offset, uint64_t index)

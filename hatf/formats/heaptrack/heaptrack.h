@@ -24,8 +24,8 @@
 #include "hatf/formats/heaptrack/heaptrack_fields.h"
 
 /*
- * The longest text of a comment.  The source omits a comment with a longer
- * text.
+ * The longest text of a comment, in bytes.  The source omits a comment with a
+ * longer text.
  */
 #define HEAPTRACK_NOTE_MAX 8192
 
@@ -37,14 +37,16 @@ struct heaptrack {
 	uint64_t version;
 	bool has_string_lengths; /* strings are preceded by their length */
 	uint64_t time;		 /* current time, in microseconds */
-	/* time of the last record, or of the last comment with a time */
+	/*
+	 * time of the latest record, or of the latest comment that has a time
+	 */
 	uint64_t last_time;
 	uint64_t page_nbytes;
 	bool is_raw, is_interpreted;
 	bool has_version;
 	/*
-	 * There are new frames or stacks that no comment of the trace defines
-	 * yet.
+	 * true: there are new frames or stacks that no comment of the trace
+	 * defines yet.
 	 */
 	bool has_definitions;
 	bool has_record;
@@ -105,8 +107,8 @@ bool heaptrack_fail(struct source *s, enum hatf_status status);
 
 /*
  * heaptrack_add_name() adds a string to 'names' and sets '*number_ret' to its
- * number, from 1.  heaptrack_name() returns the string with a number, or NULL
- * for number 0.  The table owns the string.
+ * number, from 1.  heaptrack_name() returns the string with this number, or
+ * NULL for number 0.  The table owns the string.
  */
 bool heaptrack_add_name(struct source *s, const struct heaptrack_fields *string,
 			uint32_t *number_ret);

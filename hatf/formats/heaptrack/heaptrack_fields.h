@@ -19,7 +19,7 @@ struct heaptrack_fields {
 
 /*
  * Parse a hexadecimal number.  Return false if it is missing, malformed or
- * above 64 bits.
+ * longer than 64 bits.
  */
 bool heaptrack_take_number(struct heaptrack_fields *f, uint64_t *n_ret);
 

@@ -11,9 +11,9 @@
 static const char version_line[] = "v 10400 3\n";
 
 /*
- * The longest command, in bytes, with its NUL.  With the other lines of the
- * header, it must fit the OUTFILE_ROOM_MAX bytes that a sink's open() may
- * write.
+ * The longest command, in bytes, with its NUL.  Together with the other lines
+ * of the header, it must fit into the OUTFILE_ROOM_MAX bytes that a sink's
+ * open() may write.
  */
 #define COMMAND_MAX 16384
 

@@ -235,7 +235,7 @@ gather_frames(const struct heaptrack *h, const struct step *step,
 }
 
 /*
- * Count the innermost frames of a stack that form one 'i' line.  Stop at a
+ * Count the innermost frames of a stack that form one 'i' line.  Stop before a
  * frame that repeats, because each call of a recursive function has its own 'i'
  * line, even if the call is inlined.
  */
@@ -326,9 +326,9 @@ put_stack(struct sink *s, uint64_t id, uint64_t *number_ret)
 }
 
 /*
- * Write an 'i' line for a frame that has only a name.  Then write a stack of
- * this frame, whose parent stack has the number 'parent' in the file.  Store
- * the number of the new stack.
+ * Write a stack that has one frame more than the stack with the number 'parent'
+ * in the file.  The additional frame has only a name.  If there is no 'i' line
+ * for this name yet, write this line first.  Store the number of the new stack.
  */
 static bool
 put_named_step(struct sink *s, const char *name, uint64_t parent,

@@ -38,7 +38,7 @@
 /* From this version on, the length of a string precedes the string. */
 #define VERSION_SIZED 3
 
-/* Microseconds per millisecond: the file has times in milliseconds. */
+/* Microseconds per millisecond, which is the unit of the times in a file. */
 #define TIME_US 1000
 
 /*

@@ -34,9 +34,9 @@
 #define PLACES_MAX 255
 
 /*
- * Location codes must fit OCaml's integers of 63 bits, so the encoder keeps
- * only the low 61 bits of a code.  A code that the encoder makes is the id of a
- * frame.  If the trace also has codes of its own, the bit CODE_OURS
+ * Location codes must fit into OCaml's integers of 63 bits, so the encoder
+ * keeps only the low 61 bits of a code.  A code that the encoder makes is the
+ * id of a frame.  If the trace also has codes of its own, the bit CODE_OURS
  * distinguishes the codes of the encoder.
  */
 #define CODE_MASK (((uint64_t)1 << 61) - 1)
@@ -170,7 +170,10 @@ memtrace_flush(struct memtrace_packets *w)
 	flush_packet(w, &w->events);
 }
 
-/* Restart the encoding of stacks: empty the cache and forget the last stack. */
+/*
+ * Restart the encoding of stacks: empty the cache and forget the previous
+ * stack.
+ */
 static void
 reset_coding(struct memtrace_packets *w)
 {
@@ -193,8 +196,8 @@ choose_domain(struct memtrace_packets *w, uint64_t domain)
 }
 
 /*
- * If the packet would span more than SPAN_MAX with an event at this time, begin
- * a new packet.  Update the packet's times.
+ * If an event at this time would make the packet span more than SPAN_MAX, begin
+ * a new packet.  Update the times of the packet.
  */
 static void
 choose_time(struct memtrace_packets *w, uint64_t time)
@@ -249,7 +252,8 @@ is_place(const struct memtrace_packets *w, const struct hatf_frame *f)
 
 /*
  * Add the location of a code: the places (function, file, line) of its frames.
- * Stop at the first frame that has no place, or whose place might not fit.
+ * Stop at the first frame that has no place, or whose place might not fit into
+ * the packet.
  */
 static void
 put_location(struct memtrace_packets *w, uint64_t code, const uint64_t *frames,
@@ -342,9 +346,9 @@ address_of(const struct memtrace_packets *w, uint64_t frame)
 
 /*
  * Return how many of the first frames share one code: those that have the same
- * address, up to a frame that repeats (a recursive call), and at most
- * PLACES_MAX.  Store this address in '*address_ret'; 0 if the address is
- * unknown, or if the trace has no codes.
+ * address.  Stop before a frame that repeats, because it is a recursive call,
+ * and after PLACES_MAX frames.  Store this address in '*address_ret'; 0 if the
+ * address is unknown, or if the trace has no location codes of its own.
  */
 static size_t
 count_places(const struct memtrace_packets *w, const uint64_t *frames,
@@ -386,8 +390,8 @@ gather_codes(struct memtrace_packets *w, uint64_t stack, size_t *depth_ret)
 }
 
 /*
- * Encode a code: 2 bytes if the cache has it, else 10.  Return the number of
- * bytes.
+ * Encode a code in 2 bytes if the cache has the code, otherwise in 10 bytes.
+ * Return the number of bytes.
  */
 static size_t
 code_frame(struct memtrace_packets *w, uint8_t *bytes, uint64_t code)
@@ -410,9 +414,9 @@ code_frame(struct memtrace_packets *w, uint8_t *bytes, uint64_t code)
 
 /*
  * The result of code_stack(), which encodes a stack as a difference from the
- * last stack.  The first 'common' codes of both stacks are equal; the 'count'
- * codes after them take 'nbytes' bytes.  code_stack() omits innermost frames
- * that do not fit the packet.
+ * previous stack.  The first 'common' codes of both stacks are equal; the
+ * 'count' codes after them take 'nbytes' bytes.  code_stack() omits innermost
+ * frames that do not fit into the packet.
  */
 struct backtrace {
 	size_t common, count, nbytes;
@@ -458,8 +462,8 @@ memtrace_put_alloc(struct memtrace_packets *w, uint64_t time, uint64_t domain,
 	if (w->version >= 3 && p->next_id - p->first_id == DOMAIN_ALLOCS_MAX)
 		memtrace_flush(w);
 	/*
-	 * If the object's id does not follow the last one, begin a new packet,
-	 * because the ids of a packet must be consecutive.
+	 * If the object's id does not follow the previous object's id, begin a
+	 * new packet, because the ids of a packet must be consecutive.
 	 */
 	if (id != UINT64_MAX && id != p->next_id) {
 		memtrace_flush(w);

@@ -8,11 +8,11 @@
  * Locations are in packets of their own, before the first event that refers to
  * them.
  *
- * A stack is encoded as a difference from the last stack of the domain.  A
+ * A stack is encoded as a difference from the previous stack of the domain.  A
  * frame whose location code is in the cache is encoded as the number of its
  * cache bucket.  Names are always written in full, so the encoder needs no name
- * tables.  A change of domain resets the last stack and the cache, so one cache
- * suffices for all domains.
+ * tables.  A change of domain resets the previous stack and the cache, so one
+ * cache suffices for all domains.
  *
  * Memory is O(distinct frames).  Only one thread may use an encoder.  Functions
  * that return bool return false if memory runs out.
@@ -28,9 +28,9 @@
 #define MEMTRACE_PACKET_MAX 32768
 
 /*
- * Maximum number of frames of a stack.  More frames would not fit a packet,
- * even if the cache had all their codes.  Like Memtrace, the encoder omits the
- * innermost frames beyond this number.
+ * Maximum number of frames of a stack.  More frames would not fit into a
+ * packet, even if the cache had all their codes.  Like Memtrace, the encoder
+ * omits the innermost frames beyond this number.
  */
 #define MEMTRACE_CODES_MAX 16384
 
@@ -63,7 +63,7 @@ struct memtrace_packets {
 	 */
 	bool has_codes;
 	uint64_t version, pid, domain;
-	/* for each domain the next object id; NULL before version 3 */
+	/* the next object id of each domain; NULL before version 3 */
 	uint64_t *next_ids;
 	/*
 	 * Maps a location code to its first frame id ('value' of the entry) and
@@ -71,7 +71,7 @@ struct memtrace_packets {
 	 */
 	struct u64_map written_codes;
 	struct memtrace_packet events, locations;
-	/* The last stack of the domain. */
+	/* The previous stack of the domain. */
 	uint64_t stack; /* id of the stack */
 	size_t depth;
 	uint64_t last_codes[MEMTRACE_CODES_MAX]; /* outermost frame first */
@@ -83,10 +83,10 @@ struct memtrace_packets {
 	uint8_t coded_stack[MEMTRACE_PACKET_MAX];
 };
 
-/* The contents of the first packet; NULL stands for "". */
+/* The contents of the first packet.  A text that is NULL is written as "". */
 struct memtrace_info {
 	double rate;
-	/* bits of a word; start of the trace in us since 1970 */
+	/* number of bits of a word; start of the trace in us since 1970 */
 	uint64_t word_bits, start;
 	const char *exe, *host, *runtime, *context;
 };

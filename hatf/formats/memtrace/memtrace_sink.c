@@ -27,8 +27,8 @@
 
 /*
  * The highest object id that the sink takes from an address, and the highest
- * time since the start of the trace, in microseconds.  Both fit OCaml's signed
- * integers of 63 bits.
+ * time since the start of the trace, in microseconds.  Both fit into OCaml's
+ * signed integers of 63 bits.
  */
 #define ID_MAX	 (((uint64_t)1 << 61) - 1)
 #define TIME_MAX (((uint64_t)1 << 62) - 1)
@@ -50,7 +50,7 @@ struct memtrace {
 	uint64_t start; /* start of the trace, in microseconds since 1970 */
 	/* units of the trace's time per us; 0: assume 1 us per unit */
 	uint64_t us_units;
-	/* time of the last event, in microseconds since 1970 */
+	/* time of the previous event, in microseconds since 1970 */
 	uint64_t time;
 	struct memtrace_packets packets;
 };

@@ -17,15 +17,15 @@
 #include <stdlib.h>
 
 /*
- * The largest packet that is accepted, in bytes; it must fit the input window.
- * Memtrace itself writes at most 32 KiB.
+ * The largest packet that is accepted, in bytes; it must fit into the input
+ * window.  Memtrace itself writes at most 32 KiB.
  */
 #define PACKET_MAX (256 * 1024)
 
 /* This bucket number means that the packet has no sample of the cache. */
 #define CACHE_NOWHERE UINT16_MAX
 
-/* Nanoseconds per microsecond: Memtrace has times in microseconds. */
+/* Nanoseconds per microsecond, which is the unit of Memtrace's times. */
 #define US_NS 1000
 
 struct packet {
@@ -159,10 +159,10 @@ common_divisor(uint64_t a, uint64_t b)
 }
 
 /*
- * Judged by its object ids, may this packet come after the last packet of its
- * domain?  The ids may continue directly.  From version 3 on, they may also
- * begin another chunk, if the last chunk is used up.  The check detects packets
- * that are repeated, reordered or missing.
+ * Judged by its object ids, may this packet come after the previous packet of
+ * its domain?  The ids may continue those of the previous packet.  From version
+ * 3 on, they may also begin another chunk, if the previous chunk is used up.
+ * The check detects packets that are repeated, reordered or missing.
  */
 static bool
 is_next(struct memtrace *m)
@@ -239,8 +239,8 @@ struct alloc {
 	uint64_t words, sample_count, area;
 	/*
 	 * 'common' is the number of codes that the backtrace shares with the
-	 * last backtrace.  'code_count' is the number of codes in the event,
-	 * without those that the cache predicts.
+	 * previous backtrace of the domain.  'code_count' is the number of
+	 * codes in the event, without those that the cache predicts.
 	 */
 	uint64_t common, code_count;
 };
@@ -294,9 +294,9 @@ on_alloc(struct source *s, struct memtrace_cursor *c, unsigned event)
 }
 
 /*
- * Decode an object id, which is given as a distance from the newest object.
- * When a domain ends, a collection may name an id above the newest id of the
- * domain.  A promotion must not name such an id.
+ * Decode an object id, which the event gives as the distance from the newest
+ * id.  When a domain ends, a collection may name an id above the newest id of
+ * the domain.  A promotion must not name such an id.
  */
 static bool
 take_object(struct source *s, struct memtrace_cursor *c, bool is_promoted,
@@ -454,7 +454,7 @@ begin_events(struct memtrace *m)
 	m->domain->has_begun = true;
 }
 
-/* Begin the next packet, and check that it may follow the last one. */
+/* Begin the next packet, and check that it may follow the previous one. */
 static void
 next_packet(struct source *s)
 {

@@ -2,9 +2,9 @@
 /*
  * memtrace_stacks.c - see memtrace_stacks.h
  *
- * For each level of the last stack, the decoder keeps the id of the stack up to
- * that level.  If the next stack has the same outer levels, the decoder
- * therefore need not add them again.
+ * For each level of a domain's latest stack, the decoder keeps the id of the
+ * stack up to that level.  If the next stack has the same outer levels, the
+ * decoder therefore need not add these levels again.
  */
 #include "hatf/formats/memtrace/memtrace_stacks.h"
 
@@ -337,7 +337,7 @@ memtrace_cache_matches(const struct memtrace_domain *d, uint64_t bucket,
 	       (d->codes[bucket] ^ code) << 1 == 0;
 }
 
-/* Push the frames of a location code onto the last stack. */
+/* Push a level with the frames of a location code onto the domain's stack. */
 static enum hatf_status
 push_frame(struct memtrace_stacks *m, struct memtrace_domain *d, uint64_t code)
 {

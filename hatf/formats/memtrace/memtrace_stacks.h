@@ -3,9 +3,9 @@
  * memtrace_stacks.h - decoder of locations and call stacks in a Memtrace trace
  *
  * For each domain (an OCaml thread of execution), the decoder keeps the tables
- * of recently used names, the cache of location codes and the last call stack.
- * For all domains together, it keeps the frames of each code.  Only one thread
- * may use a decoder.
+ * of recently used names, the cache of location codes and the latest call
+ * stack.  For all domains together, it keeps the frames of each code.  Only one
+ * thread may use a decoder.
  *
  * Memory is O(distinct codes and stacks), plus sizeof(struct memtrace_domain)
  * for each domain, of which there are at most MEMTRACE_DOMAIN_MAX.
@@ -43,7 +43,7 @@ struct memtrace_names {
 	uint32_t names[MEMTRACE_TABLE_COUNT];
 };
 
-/* One level of the last call stack. */
+/* One level of the latest call stack of a domain. */
 struct memtrace_level {
 	uint64_t code;
 	uint64_t stack;	    /* id of the stack up to and including this level */
@@ -65,7 +65,9 @@ struct memtrace_domain {
 	bool has_begun;
 	/* the id after the newest object id of this domain */
 	uint64_t next_id;
-	/* time of the last event, in microseconds since 1970 */
+	/*
+	 * time of the latest event of this domain, in microseconds since 1970
+	 */
 	uint64_t time;
 };
 
@@ -130,12 +132,13 @@ bool memtrace_cache_matches(const struct memtrace_domain *d, uint64_t bucket,
 			    uint64_t after, uint64_t code);
 
 /*
- * Decode a backtrace.  It has the first 'common' codes of the domain's last
- * stack, then 'count' codes of the event, each followed by the codes that the
- * cache predicts.  The backtrace becomes the last stack.  Exception: if the
- * last stack has fewer than 'common' codes, the writer has truncated the last
- * stack.  In this case, update only the cache, and keep the last stack.
- * Errors: HATF_BAD_FIELD, also for a code without a location; HATF_LIMIT;
+ * Decode a backtrace: the first 'common' codes of the domain's previous stack,
+ * and the 'count' codes of the event, each followed by the codes that the cache
+ * predicts.  The backtrace becomes the domain's latest stack.  Exception: if
+ * the previous stack has fewer than 'common' codes, the writer has truncated
+ * it, so a part of the backtrace is unknown.  In this case, update only the
+ * cache; the previous stack stays the domain's latest stack.  Errors:
+ * HATF_BAD_FIELD, also for a code without a location; HATF_LIMIT;
  * HATF_NO_MEMORY.
  */
 enum hatf_status memtrace_take_stack(struct memtrace_stacks *m,
@@ -143,7 +146,7 @@ enum hatf_status memtrace_take_stack(struct memtrace_stacks *m,
 				     struct memtrace_cursor *c, uint64_t common,
 				     uint64_t count);
 
-/* Return the id of the domain's last stack; 0 if it is empty. */
+/* Return the id of the domain's latest stack; 0 if this stack is empty. */
 static inline uint64_t
 memtrace_last_stack(const struct memtrace_domain *d)
 {

@@ -36,10 +36,11 @@ struct known_dtd {
 struct event_dtds {
 	struct known_dtd known[MOST_DTDS];
 	unsigned count;
-	const char *base; /* the DTD without events */
-	char *records;	  /* records of the accepted DTDs */
+	/* the text of the DTD without records for the program's events */
+	const char *base;
+	char *records; /* records of the accepted DTDs */
 	unsigned next_tag;
-	char *text; /* the accepted text */
+	char *text; /* the latest text that the caller accepted */
 	/* The latest result of event_dtds_extend(), not yet accepted. */
 	char *offered_records, *offered_text;
 	unsigned offered_tag;
@@ -159,8 +160,9 @@ event_dtds_note(struct event_dtds *d, const char *comment, size_t nbytes)
 /* --------------------------------------------------------------- extending */
 
 /*
- * Does an earlier field, from step 'first' on but not in a nested record, have
- * the same name as the field of step 'i'?
+ * Look at the fields from step 'first' to before step 'i', except those in
+ * nested records.  Does one of them have the same name as the field of step
+ * 'i'?
  */
 static bool
 is_repeated_name(const struct schema_record *r, uint32_t first, uint32_t i)
@@ -285,8 +287,9 @@ is_repeated_record(const struct schema *s, uint32_t section, const char *name)
 }
 
 /*
- * Print the data records of a DTD of the program.  Skip a record whose name an
- * earlier section has, and records beyond the limits.
+ * Print the data records of a DTD of the program.  Skip each record that has
+ * the name of a record in an earlier section, and skip records beyond the
+ * limits.
  */
 static void
 print_records(FILE *f, const struct schema *s, const char *dtd, unsigned *tag)

@@ -49,7 +49,10 @@ size_t event_text_comment(const struct schema_record *r,
 			  const struct mtf_value *values, size_t value_count,
 			  char *buf, size_t cap);
 
-/* Room for the values and bytes of an event. */
+/*
+ * Maximum number of values of an event, and maximum number of bytes of its
+ * content.
+ */
 #define EVENT_VALUES 4096
 #define EVENT_NBYTES ((size_t)1 << 16)
 

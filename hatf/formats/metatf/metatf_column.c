@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-/* Maximum length, in bytes, of an element of a section: a tag and a number. */
+/* Maximum length, in bytes, of a number in a section, with its tag. */
 #define ELEMENT_NBYTES ((size_t)9)
 #define BATCH_NBYTES   (COLUMN_MOST * ELEMENT_NBYTES)
 #define PACKED_NBYTES  (BATCH_NBYTES + BATCH_NBYTES / 512 + 64)

@@ -21,7 +21,8 @@
 struct row {
 	const struct schema_record *record;
 	uint32_t first_value, value_count;
-	uint32_t single_count; /* values before the first repeated field */
+	/* number of values before the first repeated field */
+	uint32_t single_count;
 };
 
 /* Properties of a field's values in a batch. */
@@ -46,8 +47,8 @@ struct metatf_place {
 	struct mtf_value values[BATCH_VALUES];
 	uint8_t bytes[BATCH_NBYTES];
 	/*
-	 * The previous value of each field.  Its index is the member 'history'
-	 * of the field's struct schema_field.
+	 * The previous value of each field, at the index 'history' of the
+	 * field's struct schema_field.
 	 */
 	uint64_t *previous;
 	/* The contents of 'previous' before the batch. */
@@ -122,7 +123,7 @@ metatf_place_close(struct metatf_place *p)
 	free(p);
 }
 
-/* Has the batch room for a record? */
+/* Does the batch have room for a record with this many values and bytes? */
 static bool
 has_room(const struct metatf_place *p, size_t value_count, uint64_t nbytes)
 {
@@ -184,7 +185,7 @@ note_value(struct metatf_place *p, const struct schema_field *f,
 	p->previous[f->history] = value;
 }
 
-/* Compute the figures of a batch. */
+/* Compute the figures of each field's values in the batch. */
 static void
 find_figures(struct metatf_place *p)
 {

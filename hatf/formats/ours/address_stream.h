@@ -56,10 +56,10 @@ struct address_stream {
 
 /*
  * Begin to read a piece, whose bytes must stay in memory until all addresses
- * are read.  Return NULL if the piece is valid, or if the group has no such
+ * are read.  Return NULL if the piece is valid, or if the group has no address
  * piece.  Otherwise return the name that FORMATS.md gives to the invalid part
  * (static), or "" if memory runs out.  Zero '*a' before the first call.  Call
- * address_stream_fini() in the end.
+ * address_stream_fini() after the last call.
  */
 const char *address_stream_load(struct address_stream *a,
 				const struct piece *piece);
@@ -74,7 +74,7 @@ address_stream_left(const struct address_stream *a)
 	return a->count - a->next;
 }
 
-/* Free the table.  The piece stays the caller's. */
+/* Free the table.  The caller still owns the piece. */
 void address_stream_fini(struct address_stream *a);
 
 /* ---------------------------------------------------------------- writing */
@@ -82,7 +82,8 @@ void address_stream_fini(struct address_stream *a);
 /* The addresses of one group, which are collected and then written. */
 struct address_stream_writer {
 	size_t count;
-	uint64_t base;	  /* the base chosen for the last group; 0: none yet */
+	/* the base chosen for the previous group; 0: none yet */
+	uint64_t base;
 	uint64_t *values; /* room for ADDRESS_STREAM_MAX addresses */
 	uint32_t *numbers;
 	uint64_t *table;

@@ -94,7 +94,7 @@ void columns_fini(struct columns *c);
 /* Append a record with a tag of 0 to 10.  The columns must not be full. */
 void columns_put(struct columns *c, const struct hatf_record *rec);
 
-/* Are the columns full?  If so, no record may be added. */
+/* Are the columns full?  If so, the caller must not add a record. */
 static inline bool
 columns_are_full(const struct columns *c)
 {
@@ -102,8 +102,9 @@ columns_are_full(const struct columns *c)
 }
 
 /*
- * Choose the base.  Keep the last base if it suits, so that equal addresses are
- * stored as equal numbers.  Call this before columns_width().
+ * Choose the base.  Keep the present base if it suits the addresses, so that
+ * equal addresses are stored as equal numbers.  Call this before
+ * columns_width().
  */
 void columns_choose_base(struct columns *c);
 

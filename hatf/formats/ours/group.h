@@ -90,10 +90,15 @@ void group_put_piece(struct sink *s, struct gzip_members *pack, unsigned stream,
 		     unsigned form, uint64_t base, const uint8_t *bytes,
 		     size_t nbytes);
 
-/* Return the level that the caller chose, or zlib's default. */
+/*
+ * Return the compression level that the caller chose; if the caller chose none,
+ * zlib's default.
+ */
 int group_level(const struct sink *s);
 
-/* Check the level that the caller chose.  Errors: HATF_BAD_OPTION. */
+/*
+ * Check the compression level that the caller chose.  Errors: HATF_BAD_OPTION.
+ */
 enum hatf_status group_check_level(struct sink *s);
 
 #endif /* HATF_GROUP_H */

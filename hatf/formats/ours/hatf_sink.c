@@ -104,7 +104,8 @@ open_block(struct sink *s, const struct hatf_record *rec)
 {
 	struct hatf *const h = s->ctx;
 	/*
-	 * A comment has no time of its own, so use the time of the last record.
+	 * A comment has no time of its own, so use the time of the previous
+	 * record.
 	 */
 	const uint64_t time =
 		rec->tag == HATF_COMMENT ? s->last_time : rec->time;

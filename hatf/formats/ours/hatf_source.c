@@ -21,7 +21,7 @@ struct hatf_in {
 	struct decoder decoder;
 	/*
 	 * Checksum of the bytes from the start of the trace block or from the
-	 * end of the last comment with a checksum, whichever is later, to
+	 * end of the latest comment with a checksum, whichever is later, to
 	 * 'summed', a position in the window.  Only maintained if 'has_sums' is
 	 * set.
 	 */
@@ -31,8 +31,8 @@ struct hatf_in {
 	/* NULL: the trace has had no column of stacks so far */
 	struct stack_entries *entries;
 	/*
-	 * The attributes of the records read last, with the stacks of the
-	 * column appended.
+	 * Copies of the attributes of the latest records, each with a stack
+	 * from the column appended.
 	 */
 	uint8_t *items;
 	size_t items_nbytes, items_cap;

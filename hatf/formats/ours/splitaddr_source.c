@@ -15,7 +15,7 @@
 
 struct splitaddr {
 	struct group group;
-	struct decoder decoder; /* is initialized for each group */
+	struct decoder decoder; /* initialized again for each group */
 	/* the part of the HATF piece that is not decoded yet */
 	const uint8_t *next, *end;
 	struct address_stream addresses;

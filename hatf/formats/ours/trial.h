@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trial.h - find for each trace block the placement that is smallest after
- * compression
+ * trial.h - find, for each trace block, the placement of metadata that makes
+ * the compressed trace block smallest
  *
  * The smallest HATF is not always the smallest gzip member.  A compressor may
  * by itself save what a dense placement of metadata saves, and metadata can

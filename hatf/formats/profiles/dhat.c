@@ -72,9 +72,9 @@ put_string(struct outfile *o, const char *text)
 
 /*
  * Write a frame as valgrind does: "0x109170: f (dh.c:2)", "0x48417B4: malloc
- * (in /lib/libc.so.6)".  The address is that of the call's last byte.  DHAT
- * itself always writes an address, but the viewer does not parse the text, so
- * omit an unknown address.
+ * (in /lib/libc.so.6)".  The address is the address of the last byte of the
+ * call instruction.  DHAT itself always writes an address, but the viewer does
+ * not parse the text, so omit an unknown address.
  */
 static void
 put_frame(struct outfile *o, const struct hatf_frame *f)

@@ -386,8 +386,8 @@ count_record(struct profile *p, const struct hatf_record *rec)
 }
 
 /*
- * Take the time from a comment, because a program may run on without
- * allocations.
+ * If a comment states a later time, use it as the present time, because a
+ * program may run on without allocations.
  */
 static void
 note_time(struct profile *p, const struct hatf_record *rec)

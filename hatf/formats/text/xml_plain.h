@@ -42,8 +42,8 @@ bool xml_plain_take(struct xml_plain *p, struct batch *b,
 		    struct hatf_record *rec);
 
 /*
- * Find the first end tag of a record at or after 'next'.  Return its end, or
- * NULL.
+ * Find the first end tag of a record at or after 'next'.  Return the position
+ * after this tag; NULL if there is none.
  */
 const uint8_t *xml_plain_find_end(const uint8_t *next, const uint8_t *end);
 

@@ -32,7 +32,7 @@
  */
 #define PIECE_NBYTES ((size_t)16 * 1024)
 
-/* The longest tag, comment or declaration. */
+/* The longest tag, comment or declaration, in bytes. */
 #define TOKEN_NBYTES ((int64_t)1024 * 1024)
 
 /*
@@ -48,8 +48,8 @@
 #define TEXT_NBYTES ((size_t)512 * 1024)
 
 /*
- * To look for a plain record, the window should have this many bytes, which is
- * more than most records have.
+ * Before the source looks for a plain record, it loads at least this many bytes
+ * into the window, if the file has them.  Most records are shorter.
  */
 #define RECORD_NBYTES ((size_t)4 * 1024)
 
@@ -68,8 +68,8 @@ struct xml {
 	uint64_t skipped_lines;
 	uint64_t fed; /* number of bytes that expat has seen */
 	/*
-	 * How many bytes expat sees up to the end of the last tag after which a
-	 * record may follow.
+	 * The value that 'fed' has at the end of the latest tag after which a
+	 * record may follow; 0: there was no such tag yet.
 	 */
 	uint64_t content_start;
 	/* the next record may be plain, so try xml_plain.c */
@@ -477,7 +477,7 @@ begin_plain(struct input_window *w)
 				   w->buf + (w->end - w->buf), 0 };
 }
 
-/* Advance to 'p', past bytes that expat need not see. */
+/* Advance to 'p', because expat need not see the bytes before it. */
 static void
 advance(struct source *s, const struct xml_plain *p)
 {
