@@ -164,7 +164,7 @@ enum hatf_tag {
  */
 HATF_API const char *hatf_tag_name(unsigned tag);
 
-/* Fields.  The numbers are those in metadata records. */
+/* The fields of a record.  Metadata records name a field by this number. */
 enum hatf_field {
 	HATF_FIELD_SIZE = 0,
 	HATF_FIELD_ADDRESS = 1,

@@ -269,8 +269,9 @@ format_recognize(const uint8_t *bytes, size_t nbytes)
 	size_t i = 0;
 
 	/*
-	 * Always look at the same number of bytes.  The caller's buffer may
-	 * have more, depending on the compression of the file.
+	 * Look at no more than FORMAT_PREFIX_NBYTES bytes.  How many more the
+	 * caller's buffer has depends on the compression of the file, which
+	 * must not affect the result.
 	 */
 	if (nbytes > FORMAT_PREFIX_NBYTES)
 		nbytes = FORMAT_PREFIX_NBYTES;

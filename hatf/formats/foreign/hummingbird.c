@@ -35,7 +35,7 @@ struct hummingbird {
 	 * has this tag
 	 */
 	struct u64_map tags;
-	uint64_t alloc_count; /* the last number given to a block */
+	uint64_t alloc_count; /* the highest number given to a block so far */
 };
 
 static const char allocate_word[] = "allocate";

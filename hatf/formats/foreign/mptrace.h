@@ -24,7 +24,10 @@
 #define MPTRACE_REALLOC	      4 /* the only realloc tag that mptrace writes */
 #define MPTRACE_REALLOC_FREE  6
 
-/* Header lines begin with this, and precede all records. */
+/*
+ * Each header line begins with this mark.  All header lines precede the
+ * records.
+ */
 #define MPTRACE_MARK	    "## "
 #define MPTRACE_MARK_NBYTES 3
 

@@ -37,8 +37,9 @@
  * Each name field begins with a byte.  This byte is 0 if there is no name.
  * Otherwise its low 7 bits are the index of the name in the name table, from 1.
  */
-#define MTRC_NAME_NEW	0x80 /* set if the name itself follows */
-#define MTRC_NAME_COUNT 128  /* entries of the name table; entry 0 is unused */
+#define MTRC_NAME_NEW 0x80 /* set if the name itself follows */
+/* number of entries of the name table; entry 0 is unused */
+#define MTRC_NAME_COUNT 128
 
 /* Keys of the HATF header that let the sink reproduce the original file. */
 #define MTRC_KEY_VERSION "mtrc_version"

@@ -18,7 +18,10 @@
 
 #include <stdlib.h>
 
-/* Limits of mptrace: the entries of a name table, and the bytes of a name. */
+/*
+ * Limits of mptrace: the number of entries of a name table, and the number of
+ * bytes of a name.
+ */
 #define CACHE_COUNT	32
 #define NAME_MAX_NBYTES 1023
 

@@ -491,7 +491,8 @@ take_record(struct source *s)
 }
 
 /*
- * Load all of the next record into the window.  Return false if there is none.
+ * Load all of the next record into the window.  Return false if there is no
+ * next record.
  */
 static bool
 has_record(struct source *s)

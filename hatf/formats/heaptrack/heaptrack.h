@@ -35,8 +35,9 @@ struct heaptrack {
 	struct string_table names;
 	struct rows traces; /* rows of uint64_t: stack ids; row 0 is trace 1 */
 	uint64_t version;
-	bool has_string_lengths; /* strings are preceded by their length */
-	uint64_t time;		 /* current time, in microseconds */
+	/* true: in the file, the length of a string precedes the string */
+	bool has_string_lengths;
+	uint64_t time; /* current time, in microseconds */
 	/*
 	 * time of the latest record, or of the latest comment that has a time
 	 */

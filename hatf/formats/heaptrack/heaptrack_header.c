@@ -34,7 +34,7 @@ find_header(const struct sink *s, const char *key, char *buf, size_t cap)
 	return nbytes < 0 ? 0 : strlen(buf);
 }
 
-/* Return the value of a header line as a number; 0 if there is none. */
+/* Return the value of a header line as a number; 0 if there is no such line. */
 static uint64_t
 find_number(const struct sink *s, const char *key)
 {

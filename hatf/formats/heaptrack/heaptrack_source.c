@@ -91,7 +91,10 @@ on_string(struct source *s, struct heaptrack_fields f)
 	return NULL;
 }
 
-/* Parse the number of a string, and store its text; NULL for 0. */
+/*
+ * Parse the number of a string, and store the text of the string; NULL for
+ * number 0.
+ */
 static bool
 take_text(const struct heaptrack *h, struct heaptrack_fields *f,
 	  const char **text_ret)
@@ -323,7 +326,10 @@ on_resident(struct source *s, struct heaptrack_fields f)
 	return NULL;
 }
 
-/* Parse a line "S TEXT": a leak that heaptrack_print must not show. */
+/*
+ * Parse a line "S TEXT": a suppression, which describes leaks that
+ * heaptrack_print must not show.
+ */
 static const char *
 on_suppression(struct source *s, struct heaptrack_fields f)
 {

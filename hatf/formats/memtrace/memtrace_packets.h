@@ -93,7 +93,11 @@ struct memtrace_info {
 
 struct memtrace_block {
 	uint64_t words, sample_count;
-	uint64_t area;	/* the part of memory, an enum memtrace_area */
+	/*
+	 * the part of OCaml's memory that contains the block: an enum
+	 * memtrace_area
+	 */
+	uint64_t area;
 	uint64_t stack; /* id of the call stack; 0: none */
 };
 

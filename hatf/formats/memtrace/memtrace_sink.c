@@ -233,7 +233,7 @@ write_records(struct sink *s, const struct hatf_record *records, size_t n)
 
 /* -------------------------------------------------------- opening, closing */
 
-/* Return the value of a header line as a number; 0 if there is none. */
+/* Return the value of a header line as a number; 0 if there is no such line. */
 static uint64_t
 find_number(const char *lines, const char *key)
 {

@@ -30,7 +30,9 @@
 
 struct packet {
 	uint64_t nbytes;
-	/* times of the packet, in microseconds since 1970 */
+	/*
+	 * times at which the packet begins and ends, in microseconds since 1970
+	 */
 	uint64_t begin, end;
 	uint64_t version, pid, domain;
 	/*

@@ -83,7 +83,8 @@ struct memtrace_stacks {
 	struct memtrace_domain *domains[MEMTRACE_DOMAIN_MAX];
 	uint16_t ids[MEMTRACE_DOMAIN_MAX];
 	size_t domain_count;
-	uint64_t level_nbytes; /* bytes of the levels of all domains */
+	/* number of bytes allocated for the levels of all domains */
+	uint64_t level_nbytes;
 	/* the source, which sets the memory limit; not owned */
 	const struct source *source;
 };

@@ -29,8 +29,9 @@
 struct known_dtd {
 	char name[NAME_NBYTES];
 	char *text;
-	size_t size, have; /* size in bytes; bytes that have arrived */
-	bool is_used;	   /* event_dtds_extend() has tried this DTD */
+	/* size in bytes; number of bytes that have arrived */
+	size_t size, have;
+	bool is_used; /* event_dtds_extend() has tried this DTD */
 };
 
 struct event_dtds {
@@ -38,7 +39,7 @@ struct event_dtds {
 	unsigned count;
 	/* the text of the DTD without records for the program's events */
 	const char *base;
-	char *records; /* records of the accepted DTDs */
+	char *records; /* text of the records of the accepted DTDs */
 	unsigned next_tag;
 	char *text; /* the latest text that the caller accepted */
 	/* The latest result of event_dtds_extend(), not yet accepted. */

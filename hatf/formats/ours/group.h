@@ -35,7 +35,8 @@
  * and 'nbytes' is 0.
  */
 struct piece {
-	unsigned form; /* its meaning depends on the format */
+	/* how the piece is encoded; the values depend on the format */
+	unsigned form;
 	uint64_t base;
 	uint8_t *bytes;
 	size_t nbytes, cap;

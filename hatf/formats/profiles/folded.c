@@ -40,7 +40,7 @@ struct folded {
 	struct rows nbytes;
 	/* rows of uint32_t: numbers in 'texts'; scratch memory of add_site() */
 	struct rows numbers;
-	/* bytes of names written so far; at most TEXT_MAX */
+	/* number of bytes of names written so far; at most TEXT_MAX */
 	uint64_t nbytes_written;
 };
 

@@ -307,7 +307,7 @@ write_sample(struct sink *s, const struct profile_site *site)
 	return HATF_OK;
 }
 
-/* Return the id of a function.  If it is new, write it. */
+/* Return the id of a function.  If the function is new, write it. */
 static uint64_t
 function_of(struct pprof *p, const char *name, const char *file)
 {

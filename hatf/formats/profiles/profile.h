@@ -89,7 +89,10 @@ struct profile {
 	struct ledger ledger;
 	struct hatf_stacks *stacks;
 	struct modules modules;
-	/* addresses of frames are relative to their object */
+	/*
+	 * true: addresses of frames are relative to the objects that contain
+	 * the frames
+	 */
 	bool has_own_addresses;
 	/* maps the site_key() of a site to its index in 'sites' */
 	struct u64_map index;
@@ -125,8 +128,8 @@ struct profile {
 	 */
 	struct string_table shares;
 	/*
-	 * frames in all stacks that profile_stack() has returned; at most
-	 * PROFILE_FRAMES_MAX
+	 * number of frames in all stacks that profile_stack() has returned; at
+	 * most PROFILE_FRAMES_MAX
 	 */
 	uint64_t frame_count;
 };

@@ -34,8 +34,8 @@ struct protobuf {
 void protobuf_put_varint(struct protobuf *m, uint64_t n);
 
 /*
- * Append a field with a number.  Omit it if the number is 0, the default of a
- * missing field.
+ * Append a field with a number.  Omit the field if the number is 0, because a
+ * reader takes a missing field as 0.
  */
 void protobuf_put_number(struct protobuf *m, unsigned field, uint64_t n);
 

@@ -227,7 +227,10 @@ put_comment(struct sink *s, const struct hatf_record *rec)
 	size_t nbytes = rec->attributes_nbytes;
 
 	outfile_bytes(&s->out, "10 ", 3);
-	/* If a comment looks like the first line, escape it. */
+	/*
+	 * If the text of a comment looks like the first line of a file, escape
+	 * the first byte of the text.
+	 */
 	if (nbytes >= FIRST_NBYTES - 3 &&
 	    memcmp(text, first_line + 3, FIRST_NBYTES - 3) == 0) {
 		outfile_bytes(&s->out, "\\x48", 4);

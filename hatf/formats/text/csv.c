@@ -18,7 +18,7 @@ struct csv {
 	/* the columns after the tag, in the order of the file */
 	unsigned columns[TEXTIO_COLUMN_COUNT];
 	unsigned count;
-	unsigned kept; /* the same columns as bits '1 << column' */
+	unsigned kept; /* the columns in 'columns', as bits '1 << column' */
 };
 
 /* ---------------------------------------------------------------- reading */

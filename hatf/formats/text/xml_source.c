@@ -74,7 +74,10 @@ struct xml {
 	uint64_t content_start;
 	/* the next record may be plain, so try xml_plain.c */
 	bool may_be_plain;
-	/* attributes have default values, which only expat knows */
+	/*
+	 * true: the document declares default values of attributes, which only
+	 * expat knows
+	 */
 	bool has_defaults;
 	size_t stride_nbytes; /* minimum length of expat's next piece */
 	/*
