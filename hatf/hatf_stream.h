@@ -40,7 +40,7 @@ enum {
 };
 #define HATF_KEEPS_COUNT 12
 
-/* A format.  All pointers are to static data. */
+/* A format.  All pointers point to static data. */
 struct hatf_format {
 	/* the caller sets it to the sizeof the struct, see hatf.h */
 	size_t struct_nbytes;
@@ -119,10 +119,11 @@ HATF_API enum hatf_status hatf_file_open_found(const char *path, int *fd_ret,
 /*
  * Create a file that only its owner may read and write (mode 0600), or truncate
  * an existing file and give it that mode.  Use it for data from traces, which
- * contain command lines and addresses.  A file that is not regular is only
- * opened.  Store a descriptor for writing, which the caller closes.  Errors:
- * HATF_IO; 'sys_errno' is EPERM for a regular file of another user.  Such a
- * file is refused, because its owner could read it whatever its mode.
+ * contain command lines and addresses.  If the file exists and is not regular,
+ * for example a device, open it and leave it as it is.  Store a descriptor for
+ * writing, which the caller closes.  Errors: HATF_IO; 'sys_errno' is EPERM for
+ * a regular file of another user.  Such a file is refused, because its owner
+ * could read it whatever its mode.
  */
 HATF_API enum hatf_status hatf_file_create(const char *path, int *fd_ret,
 					   struct hatf_error *err);
@@ -180,8 +181,9 @@ struct hatf_reader_options {
 	 * the caller works on records of earlier trace blocks: 0 (none) to
 	 * HATF_READER_JOBS_MAX.  The threads belong to the reader, access only
 	 * its memory (at most 2 MiB for each thread, and 2 MiB more), block all
-	 * signals, and end with hatf_reader_close().  If threads cannot be
-	 * created or cannot help, the reader continues without them.
+	 * signals, and end with hatf_reader_close().  The reader works without
+	 * them if no thread can be created, or if the trace has no parts that
+	 * can be decompressed separately.
 	 */
 	unsigned jobs;
 	unsigned reserved; /* always 0 */
@@ -209,11 +211,11 @@ hatf_reader_open(const char *path, const struct hatf_reader_options *options,
 /*
  * Read up to 'max' records into 'records' and store in '*n_ret' how many.  With
  * HATF_OK, there is at least one record, unless 'max' is 0.  At the end of the
- * stream the result is HATF_END without a record.  Instead, the result is
- * HATF_NO_TRAILER if the trace is one of ours (its first record is a "HATF 1.0"
- * comment) and does not end with a trailer, or if a trace of another system
- * lacks the mark of its end.  Records before an error are returned before the
- * error.  An error is sticky: each later call returns it again.
+ * stream, store no record and return HATF_END, or HATF_NO_TRAILER if the trace
+ * is one of ours (its first record is a "HATF 1.0" comment) and does not end
+ * with a trailer, or if a trace of another system lacks the mark of its end.
+ * Records before an error are returned before the error.  An error is sticky:
+ * each later call returns it again.
  *
  * Errors: HATF_NO_TRAILER, HATF_TRUNCATED, HATF_BAD_TAG, HATF_BAD_METADATA,
  * HATF_BAD_COMPRESSION, HATF_BAD_COMMENT, HATF_BAD_FIELD, HATF_LIMIT, HATF_IO,
@@ -283,8 +285,8 @@ struct hatf_reader_stats {
 	 * block is live, plus the number of frees and reallocs of an address
 	 * where no block is live; 0 if the recording began later than the
 	 * process.  For the first such record: a phrase that describes the
-	 * violation (static; NULL: there is no such record), its number, from
-	 * 0, and its offset in the uncompressed stream.
+	 * violation (static; NULL: there is no such record), the record's
+	 * number, from 0, and the record's offset in the uncompressed stream.
 	 */
 	uint64_t disorder_count;
 	const char *disorder;

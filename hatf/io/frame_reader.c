@@ -55,9 +55,9 @@ struct frame_reader {
 /*
  * No HATF stream begins like a frame of zstd.  But a HATF stream may begin with
  * a reallocAlloc (tag 4) whose tag and size have the bytes of lz4's magic
- * number.  Then bytes[5] shows which of the two it is: in a reallocAlloc, this
- * byte belongs to the old address, which is 0; in a frame of lz4, it has the
- * block size, which is not 0.
+ * number.  In this case, bytes[5] shows whether the data is a HATF stream or a
+ * frame of lz4: in a reallocAlloc, this byte belongs to the old address, which
+ * is 0; in a frame of lz4, it has the block size, which is not 0.
  */
 static bool
 is_lz4(const uint8_t *bytes, size_t nbytes)

@@ -162,8 +162,8 @@ inflate_ahead_close(struct inflate_ahead *a)
 }
 
 /*
- * Only the owner's thread changes 'front' and 'back', so this thread may read
- * them without the lock.
+ * Only the owner's thread calls the functions below.  It is also the only
+ * thread that changes 'front' and 'back', so it may read them without the lock.
  */
 
 bool

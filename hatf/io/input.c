@@ -2,16 +2,16 @@
 /*
  * input.c - see input.h
  *
- * input.c calls inflate() with room for output until inflate() makes no
- * progress.  By then, inflate() has returned all data that its input
- * determines.  So a member truncated at any byte yields all of its data that
- * can be recovered.
+ * input.c calls inflate() again and again, each time with room for output,
+ * until inflate() makes no progress.  By then, inflate() has returned all data
+ * that its input determines.  So a member truncated at any byte yields all of
+ * its data that can be recovered.
  *
  * A member that is decompressed as a whole must be correct in every respect.
- * If it is not, none of its data has been returned yet.  Then zlib's streams
- * read the input again from the start of this member: first the members in the
- * queue 'ahead', then the rest of the buffer.  From then on, the input ignores
- * the lengths in members.
+ * If it is not, none of its data has been returned yet.  In this case, zlib's
+ * streams read the input again from the start of this member: first the members
+ * in the queue 'ahead', then the rest of the buffer.  For the rest of the file,
+ * the input ignores the lengths in members.
  */
 #include "hatf/io/input.h"
 
@@ -44,11 +44,11 @@
  * The limits of FORMAT "Limits".  The first BOMB_NBYTES of data are always
  * accepted.  Longer data may be at most BOMB_RATIO times as long as the part of
  * the file that has been consumed.  For zstd and lz4, the limit is
- * BOMB_RATIO_FRAMES times.  The same limit holds for formats that compress
- * parts of a file (input_may_unpack()), because the whole file may be
- * compressed once more.  deflate reaches at most 1032 to 1, and far less for
- * real data.  zstd reaches 32768 to 1 for a single repeated byte, and 14000 to
- * 1 for the log of a program in a tight loop where nothing changes.  Input
+ * BOMB_RATIO_FRAMES times.  BOMB_RATIO_FRAMES is also the limit for formats
+ * that compress parts of a file (input_may_unpack()), because the whole file
+ * may be compressed once more.  deflate reaches at most 1032 to 1, and far less
+ * for real data.  zstd reaches 32768 to 1 for a single repeated byte, and 14000
+ * to 1 for the log of a program in a tight loop where nothing changes.  Input
  * beyond these limits was made to keep a reader busy.
  */
 #define BOMB_RATIO	  1000
@@ -507,8 +507,8 @@ return_data(struct input *in, uint8_t *to, size_t room)
 
 /*
  * Decompress the next member as a whole.  The caller has used all data of the
- * previous member.  The new data is then in 'to' ('*got_ret' bytes) or at
- * 'data_next'.  Return false if no member can be decompressed as a whole.
+ * previous member.  After the call, the new data is in 'to' ('*got_ret' bytes)
+ * or at 'data_next'.  Return false if no member can be decompressed as a whole.
  */
 static bool
 take_whole(struct input *in, uint8_t *to, size_t room, size_t *got_ret)

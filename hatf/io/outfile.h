@@ -38,7 +38,9 @@ struct outfile {
 	uint64_t taken_nbytes; /* number of bytes that have left 'buf' */
 	uint64_t file_nbytes;  /* number of bytes written to 'fd' */
 	uint8_t *buf;	       /* OUTFILE_NBYTES */
-	/* OUTFILE_NBYTES of compressed bytes; NULL: no compression */
+	/*
+	 * buffer of OUTFILE_NBYTES for compressed bytes; NULL: no compression
+	 */
 	uint8_t *packed;
 	z_stream zlib;
 	/* the writer of zstd or lz4; NULL: zlib, or no compression */

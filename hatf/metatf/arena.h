@@ -11,10 +11,10 @@
 
 struct arena_chunk;
 
-/* An arena starts as all zeros. */
+/* The caller sets an arena to all zeros before the first use. */
 struct arena {
 	struct arena_chunk *chunks;
-	size_t left; /* unused bytes at the end of the newest chunk */
+	size_t left; /* number of unused bytes at the end of the newest chunk */
 };
 
 /*

@@ -52,7 +52,7 @@ is_word(const struct parser *p, const char *word)
 	return t->kind == TOKEN_NAME && strcmp(t->text, word) == 0;
 }
 
-/* Step over the mark 'mark'; if another token comes, fail. */
+/* Step over the mark 'mark'; fail if the current token is another one. */
 static bool
 take_mark(struct parser *p, char mark, const char *want)
 {
@@ -560,7 +560,7 @@ header_nbytes(const char *text, size_t nbytes)
 }
 
 /*
- * Find the first line of these comments that names a version, and set
+ * Find the first line of the comments in 'span' that names a version, and set
  * '*dialect' to this version.  Return false if no line names a version.
  */
 static bool

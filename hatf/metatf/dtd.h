@@ -29,7 +29,7 @@
 
 /*
  * The most levels of fields inside fields; the innermost name is a level, too.
- * Also the most levels of records inside records.
+ * The same limit holds for the levels of records inside records.
  */
 #define DTD_MAX_DEPTH 32
 
@@ -64,9 +64,9 @@ enum dtd_interpretation {
 	DTD_SECTION_STRIDE = 7,
 };
 
-/* A number as it is written. */
+/* A number as the DTD writes it. */
 struct dtd_number {
-	uint64_t value; /* two's complement of a negative number */
+	uint64_t value; /* the number; if negative, its two's complement */
 	bool is_negative, is_hex;
 };
 
@@ -81,7 +81,10 @@ struct dtd_value {
 	enum dtd_value_kind kind;
 	struct dtd_place place;
 	enum dtd_interpretation interpretation;
-	/* The arguments of the interpretation, or the number in args[0]. */
+	/*
+	 * DTD_INTERPRETATION: its arguments.  DTD_NUMBER: the number, in
+	 * args[0].
+	 */
 	struct dtd_number args[2];
 	const char *field, *property; /* parts of a reference */
 	/*
@@ -168,7 +171,8 @@ struct dtd {
 	const char *header; /* the first lines, which begin with ##; or NULL */
 	struct dtd_defs defs;
 	struct dtd_section *sections;
-	unsigned property_count, record_count; /* counts for the whole DTD */
+	/* numbers of properties and records in the whole DTD */
+	unsigned property_count, record_count;
 };
 
 /*

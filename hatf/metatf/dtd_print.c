@@ -236,7 +236,10 @@ print_line(struct printer *p, const char *line)
 	end_line(p);
 }
 
-/* Print a string of dialect 1.2 as a record, for the other dialects. */
+/*
+ * Print a string of dialect 1.2 as the record that replaces the string in the
+ * other dialects.
+ */
 static void
 print_text_record(struct printer *p, const struct dtd_property *property)
 {
@@ -368,7 +371,7 @@ put_group(struct printer *p, const struct dtd_field *group)
 	put(p, p->to == DTD_1_2 ? "}" : ")");
 }
 
-/* Print the properties of a record in braces. */
+/* If a record has properties, print them in braces. */
 static void
 put_braces(struct printer *p, const struct dtd_record *r)
 {

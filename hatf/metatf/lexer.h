@@ -58,13 +58,13 @@ void lexer_init(struct lexer *x, struct arena *arena, const char *text,
 bool lexer_step(struct lexer *x);
 
 /*
- * The lexer keeps the last group of comments that it has read without a token
- * between them; tokens may follow the group.  lexer_take_comment() returns a
- * copy of the group.  lexer_take_trailing() returns a copy of the comments of
- * the group that begin on the line on which the token before the group ends.
- * Neither function returns a comment a second time.  If no such comment is
- * left, return NULL.  If there is no memory for the copy, record an error as
- * lexer_fail() does, and return NULL.
+ * A group is one or more comments with no token between them.  The lexer keeps
+ * the group that it has read most recently, even after it has read more tokens.
+ * lexer_take_comment() returns a copy of this group.  lexer_take_trailing()
+ * returns a copy of only those comments of the group that begin on the line on
+ * which the token before the group ends.  Neither function returns a comment a
+ * second time.  If no such comment is left, return NULL.  If there is no memory
+ * for the copy, record an error as lexer_fail() does, and return NULL.
  */
 const char *lexer_take_comment(struct lexer *x);
 const char *lexer_take_trailing(struct lexer *x);

@@ -54,13 +54,16 @@ struct schema_field {
 	 */
 	bool has_value;
 	uint64_t value;
-	/* index of the earlier field, or SCHEMA_NO_FIELD */
+	/*
+	 * index of the field that must have the same value, or SCHEMA_NO_FIELD
+	 */
 	uint32_t value_from;
 	/*
-	 * Where the section keeps the field's previous value, as an index.  The
-	 * interpretations delta and stride compute a value by adding to the
-	 * previous one.  All fields whose interpretation comes from the same
-	 * property share one previous value, and so one index.
+	 * Index of the field's previous value among the previous values that
+	 * the section keeps.  The interpretations delta and stride compute a
+	 * value by adding to the previous one.  All fields whose interpretation
+	 * comes from the same property share one previous value, and so one
+	 * index.
 	 */
 	uint32_t history;
 	struct dtd_place place;
@@ -134,15 +137,16 @@ struct schema_section {
 	 */
 	struct schema_record *records;
 	uint32_t record_count;
-	uint32_t own_count; /* records of its own; 0 in the global section */
-	bool is_plain;	    /* a section without tags */
+	/* number of the section's own records; 0 in the global section */
+	uint32_t own_count;
+	bool is_plain; /* the section has no tags */
 	/* A field with sectionStride takes its numbers from this section. */
 	bool is_column;
 	uint32_t field_count, history_count;
 };
 
 struct schema {
-	uint32_t tag_width; /* bytes, 1 to 4 */
+	uint32_t tag_width; /* width of a tag in bytes, 1 to 4 */
 	/* first the global section, then the others in the order of the DTD */
 	struct schema_section *sections;
 	uint32_t section_count;

@@ -11,9 +11,10 @@
 struct build {
 	const struct dtd *dtd;
 	struct definitions *definitions;
-	const struct dtd *predefined; /* vfield, comment, section, metadata */
+	/* the DTD that defines vfield, comment, section and metadata */
+	const struct dtd *predefined;
 	struct definitions *predefinitions;
-	struct arena *arena; /* memory of the result */
+	struct arena *arena; /* memory for the schema */
 	struct dtd_error *err;
 	bool has_failed;
 	uint32_t tag_width;

@@ -10,7 +10,11 @@
 
 /* The origin of a step. */
 struct step_origin {
-	uint32_t repeat;  /* the innermost repetition that contains the step */
+	/*
+	 * index of the step of the innermost repetition that contains this
+	 * step, or DRAFT_NO_REPEAT
+	 */
+	uint32_t repeat;
 	const char *name; /* name of the step before it was made unique */
 };
 
@@ -28,9 +32,13 @@ struct draft {
 	struct step_origin *origins; /* for each step: its origin */
 	uint32_t step_count, step_capacity;
 	/* The place that the walk through the fields has reached. */
-	/* step of the innermost repetition there, or DRAFT_NO_REPEAT */
+	/*
+	 * index of the step of the innermost repetition that contains this
+	 * place, or DRAFT_NO_REPEAT
+	 */
 	uint32_t repeat;
-	uint32_t first_sibling; /* first sibling of the next new step */
+	/* index of the first sibling of the next new step */
+	uint32_t first_sibling;
 	/* The records that contain the present place. */
 	const struct dtd_record *open[DTD_MAX_DEPTH + 1];
 	unsigned depth;

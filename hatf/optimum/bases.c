@@ -2,12 +2,12 @@
 /*
  * bases.c - see bases.h
  *
- * A value x fits w bytes if -2^(8w-1) <= x - base < 2^(8w-1).  The bases for
- * which this holds are a range around x.  The ranges for 4, 2, 1 and 0 bytes
- * are nested, so x divides all bases into eight regions.  The picture shows the
- * widths that fit in each region.  The regions form a circle, because
- * arithmetic is modulo 2^64: the first and the last region of the picture are
- * one region.
+ * A value x fits into w bytes if -2^(8w-1) <= x - base < 2^(8w-1).  The bases
+ * for which this holds are a range around x.  The ranges for 4, 2, 1 and 0
+ * bytes are nested, so x divides all bases into eight regions.  For each
+ * region, the picture shows the widths into which x fits.  The regions form a
+ * circle, because arithmetic is modulo 2^64: the first and the last region of
+ * the picture are one region.
  *
  *     8  |  4 8  |  2 4 8  |  1 2 4 8  | x |  1 2 4 8  |  2 4 8  |  4 8  |  8
  */

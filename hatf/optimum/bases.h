@@ -51,8 +51,10 @@ struct bases {
 	struct costs *costs, *spare_costs;
 	size_t count, kind_count;
 	/*
-	 * maps old indices of costs to new ones; in bases_use(), it has an
-	 * entry for each pair of an old index and an index in 'costs_of_use'
+	 * In bases_switch(), kinds[i] is the new index of the costs with the
+	 * old index i.  In bases_use(), kinds[FITS_COUNT * i + k] is the new
+	 * index of these costs after a value whose index in
+	 * 'costs_of_use' is k.
 	 */
 	uint32_t *kinds;
 	struct bases_slot slots[BASES_SLOT_COUNT];

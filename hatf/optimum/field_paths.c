@@ -337,8 +337,7 @@ struct snapshot {
 };
 
 /*
- * While a value repeats, take a snapshot after this many uses, after twice as
- * many, and so on.
+ * While a value repeats, this many uses lie between one snapshot and the next.
  */
 #define SNAPSHOT_INTERVAL 16
 

@@ -52,7 +52,8 @@ struct field_paths_gap {
 
 /* An episode of the cheapest path, see path_metadata.h. */
 struct episode {
-	size_t start, end; /* the first use, and the use after the last */
+	/* indices of the first use, and of the use after the last one */
+	size_t start, end;
 	unsigned interpretation;
 	unsigned lane; /* lane (costs.h) of the state at the first use */
 	unsigned last; /* index of the last width before the episode */
@@ -61,11 +62,14 @@ struct episode {
 };
 
 struct field_paths {
-	/* The uses of the field: their number, and arrays by use. */
+	/*
+	 * The uses of the field: their number, and arrays with one element for
+	 * each use.
+	 */
 	size_t count;
 	uint64_t *values;
 	uint32_t *records; /* for each use, index of its record in the span */
-	bool *tied;	   /* the use must not be preceded by metadata */
+	bool *tied;	   /* true: no metadata may precede the use */
 	/* The field, its state at the start, and the rules of the technique. */
 	unsigned field;
 	const struct layout_field *state;
@@ -95,7 +99,7 @@ void field_paths_add(struct field_paths *p, uint64_t value, uint32_t record,
 
 /*
  * Find the least costs of 'field' before each use and after the last one.
- * 'state' is the field in the layout before the span; place.h explains
+ * 'state' is the state of the field before the span; place.h explains
  * 'restart'.  path_metadata_place() finds the metadata that has these costs.
  */
 void field_paths_find_costs(struct field_paths *p, unsigned field,

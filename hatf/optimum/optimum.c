@@ -115,8 +115,8 @@ place_attributes(struct optimum *o, const struct layout *layout, bool restart,
 
 /*
  * Merge the changes of all fields into 'changes' in the order of the records.
- * Stop at the first record whose changes do not fit.  Return the number of
- * records before that record, at most 'n'.
+ * Stop at the first record whose changes do not fit into 'changes'.  Return the
+ * number of records before that record, or 'n' if all changes fit.
  */
 static size_t
 merge(struct optimum *o, size_t n, struct place_change *changes, size_t cap,

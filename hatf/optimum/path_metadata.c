@@ -270,8 +270,8 @@ put_width(struct output *o, size_t use, unsigned lane)
 }
 
 /*
- * Put the metadata for the interpretation of an episode, with the parameters
- * that its first values require.
+ * Add the metadata that sets the interpretation of an episode, with the
+ * parameters that the episode's first values require.
  */
 static void
 put_interpretation(struct output *o, const struct episode *e)

@@ -11,8 +11,10 @@
  * process finds that the slot has changed.  An order stays in its slot until
  * another order replaces it.
  *
- * Several processes may have the same slot, one after the other or in different
- * PID namespaces.  So an order names its process:
+ * Several processes may have the same slot: processes whose process ids differ
+ * by a multiple of the number of slots, processes in different PID namespaces,
+ * or processes that have the same process id one after the other.  So an order
+ * names its process:
  *
  *	bits 63-58  low bits of the quotient (process id / number of slots)
  *	bits 57-45  low bits of the inode of the process's PID namespace

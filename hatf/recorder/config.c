@@ -367,8 +367,8 @@ set_notes(struct config *c, const char *value)
 }
 
 /*
- * The table of all variables.  The member 'want' says which values are right.
- * In messages, its text comes after the word "want".
+ * The table of all variables.  The member 'want' says which values are valid; a
+ * message has its text after the word "want".
  */
 static const struct variable {
 	const char *name;

@@ -30,8 +30,8 @@ enum config_clock {
 };
 
 /*
- * The large members come last, because most programs touch only the first bytes
- * of these members.
+ * The large members come last, so that the small members are close together in
+ * memory: most programs touch only the first bytes of a large member.
  */
 struct config {
 	enum config_clock clock;

@@ -59,8 +59,8 @@ set_trace(struct recovery *r, const char *path)
 enum path_origin {
 	ORIGIN_NAMED, /* the user named the trace */
 	/*
-	 * The trace is in the folder of the ring file.  The ring file named it,
-	 * or its name is that of the ring file without the suffix.
+	 * The trace is in the folder of the ring file.  The ring file named the
+	 * trace, or the trace has the name of the ring file without the suffix.
 	 */
 	ORIGIN_BESIDE,
 	/* the ring file named the path of the trace, in any folder */
@@ -84,8 +84,8 @@ open_at(struct recovery *r, const char *path, enum path_origin origin)
 
 /*
  * Open 'path' if it is the trace.  If 'path' is too long, is another file, or
- * is a file that checked_file.h refuses (ENOTSUP), return HATF_OTHER_RINGS.  If
- * opening fails for another reason, return HATF_IO.
+ * is a file that checked_file.h refuses with ENOTSUP, return HATF_OTHER_RINGS.
+ * If opening fails for another reason, return HATF_IO.
  */
 static enum hatf_status
 try_trace(struct recovery *r, const char *path, enum path_origin origin)
@@ -168,10 +168,10 @@ recovery_open_trace(struct recovery *r, const char *rings, const char *trace)
 }
 
 /*
- * Check that the trace file has all bytes that the commit counts.  If not, find
- * how much of the file is intact.  If an interrupted recovery has appended to a
- * truncated trace, the file may have enough bytes, but no block ends at the
- * committed length.
+ * Check that the trace file has all bytes that the commit counts, and that a
+ * block ends at the committed length.  If not, find how much of the file is
+ * intact.  The second check is needed because an interrupted recovery may have
+ * appended to a truncated trace, so that the file has enough bytes.
  */
 enum hatf_status
 recovery_check_length(struct recovery *r)

@@ -230,9 +230,9 @@ find_last_end(int fd, struct block_end *end)
 
 struct count {
 	struct tally tally;
-	uint64_t end; /* where the blocks end in the stream */
+	uint64_t end; /* offset in the stream: end of the last complete block */
 	struct intact_blocks now,
-		/* the trace before the block that is now being read */
+		/* the trace up to the start of the block that is being read */
 		block;
 };
 

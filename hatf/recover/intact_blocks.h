@@ -19,8 +19,9 @@ struct intact_blocks {
 	uint64_t file_nbytes;
 	uint64_t stream_nbytes; /* uncompressed length of the blocks */
 	uint64_t block_count, record_count, event_count, lost_count;
-	uint64_t time;	  /* time of the last record that is no comment */
-	bool has_trailer; /* the trace and the file end with a trailer */
+	uint64_t time; /* time of the last record that is no comment */
+	/* the trace ends with a trailer, and so does the file */
+	bool has_trailer;
 };
 
 /*

@@ -171,8 +171,8 @@ event_words(uint64_t word)
 	const unsigned type = word >> 3 & 31;
 
 	/*
-	 * A word of 0 is unused memory, since the recorder uses a wide event
-	 * for a malloc(0) that has returned NULL.
+	 * A word of 0 is unused memory.  It cannot be a malloc(0) that has
+	 * returned NULL, because the recorder then uses a wide event.
 	 */
 	if (word == 0)
 		return 0;
@@ -286,7 +286,8 @@ check_positions(const struct ring *r, const struct ring_commit *last,
  * begins in a hole of the file, and a hole can be very long although it takes
  * no disk space.  So count only the words before the first hole, and
  * EVENT_WORDS_MAX more, because an event that begins before the hole may end
- * with zeros, and a sparse copy of the file may have a hole instead of these.
+ * with zeros, and a sparse copy of the file may have a hole instead of these
+ * zeros.
  */
 static uint64_t
 words_to_hole(const struct file *f, uint64_t offset, uint64_t n)

@@ -114,7 +114,7 @@ enum event_type {
 	 */
 	EVENT_OBJECT,
 	/*
-	 * operands: 32 bytes of a text about the object of the last
+	 * operands: 32 bytes of a text about the object of the most recent
 	 * EVENT_OBJECT.  The whole text is the object's build id in
 	 * hexadecimal, a newline, and the object's path
 	 */

@@ -41,8 +41,8 @@
  * Then the writer thread owns the image and calls all functions here, except
  * image_begin_ring(), which the ring's producer calls.  Other threads only add
  * to 'unattached' and 'hidden'.  Other processes call the readers,
- * image_last_*(): recovery once the process has ended, hatf_rings_get() also
- * before.  Nothing here allocates, locks or makes a system call.
+ * image_last_*(): recovery after the process has ended, hatf_rings_get() at any
+ * time.  Nothing here allocates, locks or makes a system call.
  */
 #ifndef IMAGE_H
 #define IMAGE_H
@@ -70,7 +70,7 @@
  */
 #define IMAGE_WORDS_MIN 512u
 #define IMAGE_WORDS_MAX (1ull << 27)
-#define IMAGE_RINGS_MAX 65536u /* rings in use at a time */
+#define IMAGE_RINGS_MAX 65536u /* rings that are in use at a time */
 /* Maximum length of the first block of a trace. */
 #define IMAGE_HEAD_NBYTES_MAX (4u << 20)
 
@@ -94,8 +94,8 @@ struct image_commit {
 	uint64_t trace;	 /* index of the trace file in image.trace */
 	uint64_t nbytes; /* length of the trace file in bytes */
 	/*
-	 * Copies of the members of struct narrator and its encoder with these
-	 * names.
+	 * Copies of the members with these names in struct narrator and in its
+	 * encoder.
 	 */
 	uint64_t event_count, record_count, block_count, stream_nbytes;
 	uint64_t lost_count, time, time_stamp;

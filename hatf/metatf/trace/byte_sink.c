@@ -55,7 +55,10 @@ byte_sink_init(struct byte_sink *s, bool is_compressed, int level)
 		return true;
 	if (s->fd >= 0)
 		errno = ENOMEM;
-	/* byte_sink_fini() closes the file only if there is a buffer. */
+	/*
+	 * byte_sink_fini() closes the file only if there is a buffer, so close
+	 * the file here if there is none.
+	 */
 	if (s->buf == NULL && s->fd >= 0)
 		close(s->fd);
 	byte_sink_fini(s);

@@ -12,8 +12,8 @@
  * sectionOffset.
  *
  * Under default, stride and sectionStride a field stores nothing.  When
- * metadata sets one of the other interpretations, the field gets its last width
- * above 0 again (FORMAT.md, "Widths", holds for Meta-TF, too).
+ * metadata sets one of the other interpretations, the field gets back the last
+ * width above 0 that it had (FORMAT.md, "Widths", holds for Meta-TF, too).
  */
 #ifndef HATF_FIELD_STATE_H
 #define HATF_FIELD_STATE_H
@@ -47,9 +47,10 @@ struct field_state {
 /* The fields of all records of a section. */
 struct section_state {
 	const struct schema_section *section;
-	/* index: first_field of the record, plus the position of the field */
+	/* fields[r->first_field + i]: the state of field i of the record r */
 	struct field_state *fields;
-	uint64_t *previous; /* index: 'history' of a field */
+	/* previous[h]: the previous value of the fields whose 'history' is h */
+	uint64_t *previous;
 	/* keep_counts[h]: number of fields that use previous[h] */
 	uint32_t *keep_counts;
 	uint64_t version; /* starts at 1 and grows with each change */
@@ -110,7 +111,7 @@ field_encode(const struct section_state *s, const struct field_state *f,
 		return true;
 	/*
 	 * 'sign' is 0 for unsigned numbers.  For signed numbers, adding 'sign'
-	 * maps the numbers that fit 'bits' bits to 0, ..., 2^bits - 1.
+	 * maps the numbers that fit into 'bits' bits to 0, ..., 2^bits - 1.
 	 */
 	return (rest + f->sign) >> bits == 0;
 }

@@ -49,7 +49,11 @@ struct mtf_reader {
 	uint64_t item_count;
 	/* source of the bytes outside the sections that the header lists */
 	struct byte_source outer;
-	/* In the order of schema->sections. */
+	/*
+	 * Arrays in the order of schema->sections.  'sections' has the cursors
+	 * that read the records of the sections.  'columns' has the cursors
+	 * that read the numbers which records take from a column.
+	 */
 	struct cursor *sections, *columns;
 	bool *is_column;
 	struct cursor *current;
@@ -73,7 +77,8 @@ struct mtf_reader {
 	bool has_bytes;
 	uint8_t *bytes;
 	size_t byte_count, byte_capacity;
-	uint64_t last[SCHEMA_MAX_FIELDS]; /* last value of each field */
+	/* the most recent value of each field of the record */
+	uint64_t last[SCHEMA_MAX_FIELDS];
 };
 
 /* Record an error at the current record.  Return false. */

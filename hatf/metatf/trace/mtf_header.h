@@ -59,7 +59,7 @@ struct mtf_header {
 	/* the file ends before 'start', or before the end of a section */
 	bool is_cut;
 	uint64_t start;	       /* offset of the records */
-	uint64_t record_count; /* or MTF_UNFINISHED */
+	uint64_t record_count; /* number of data records, or MTF_UNFINISHED */
 	char dtd_name[256];
 	unsigned section_count;
 	struct mtf_section_entry sections[MTF_MAX_SECTIONS];

@@ -181,7 +181,7 @@ read_field(struct mtf_reader *r, struct cursor *c, uint32_t idx)
 	if (state->kind == FIELD_BYTES)
 		return read_bytes(r, c, state);
 	if (f->is_tag)
-		number = r->type->tag; /* the tag was read before */
+		number = r->type->tag; /* the caller has read the tag */
 	else if (!read_number(r, c, state, &number))
 		return false;
 	r->last[idx] = number;

@@ -20,7 +20,7 @@
 struct plan_op {
 	const struct field_state *state;
 	uint32_t field;
-	bool is_observed; /* a number must be kept in 'previous' */
+	bool is_observed; /* the reader must store the number in 'previous' */
 };
 
 struct record_plan {
