@@ -50,8 +50,8 @@ struct hatf_format {
 	/* more suffixes, ended by a NULL; NULL: there are none */
 	const char *const *other_suffixes;
 	/*
-	 * the system that the format belongs to, and its peculiarities: a few
-	 * English phrases
+	 * the system that the format belongs to, and the peculiarities of the
+	 * format: a few English phrases
 	 */
 	const char *about;
 	/* HATF_KEEPS_ bits: what traces in this format keep */

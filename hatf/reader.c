@@ -130,7 +130,7 @@ hatf_reader_read(struct hatf_reader *reader, struct hatf_record *records,
 
 /*
  * Read the first record, because it may be the header, for which the caller may
- * ask as soon as the reader is open.  Fail if this shows that the file is not a
+ * ask as soon as the reader is open.  Fail if the file turns out not to be a
  * trace: for example, if the first line of a text format is wrong, or if a file
  * in a text format of this project has no records.  Also fail if there is no
  * memory for the header.  The first hatf_reader_read() reports all other

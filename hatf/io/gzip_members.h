@@ -21,8 +21,8 @@ struct gzip_members {
 /*
  * Compress bytes[0, nbytes), at most 2^31 bytes, at 'level' (1 to 9) into
  * 'pack->bytes', which stays valid until the next call.  Return the member's
- * length, or 0 if there is no memory.  '*pack' starts as all zeros; free it
- * with gzip_members_fini().
+ * length, or 0 if there is no memory.  The caller sets '*pack' to all zeros
+ * before the first call, and frees it with gzip_members_fini().
  */
 size_t gzip_members_pack(struct gzip_members *pack, int level,
 			 const uint8_t *bytes, size_t nbytes);

@@ -582,9 +582,9 @@ span_names(const struct comment_span *span, enum dtd_dialect *dialect)
 }
 
 /*
- * Determine the dialect when the first token has been read.  A header with ##
- * or a declaration with a type means 1.2.  Otherwise, the dialect is the one
- * that a comment names, or 1.0 if no comment names one.
+ * Determine the dialect.  Call this after reading the first token.  A header
+ * with ## or a declaration with a type means 1.2.  Otherwise, the dialect is
+ * the one that a comment names, or 1.0 if no comment names one.
  */
 static void
 tell_dialect(struct parser *p)

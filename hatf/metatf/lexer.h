@@ -42,8 +42,9 @@ struct lexer {
 	/* line and address at which the previous token ended */
 	unsigned last_line;
 	const char *last_end;
-	struct comment_span trailing; /* comments that begin on 'last_line' */
-	struct comment_span comment;  /* other comments before the token */
+	/* the comments that lexer_take_trailing() returns */
+	struct comment_span trailing;
+	struct comment_span comment; /* the other comments of the same group */
 	bool has_failed;
 };
 

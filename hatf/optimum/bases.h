@@ -33,8 +33,9 @@ struct bases_range {
 };
 
 /*
- * A hash slot: the index of costs with this hash.  The slot is valid if 'turn'
- * equals 'turn' of 'struct bases'.
+ * A slot of a hash table of costs: 'kind' is the index of costs whose hash
+ * selects this slot.  The slot is valid only if its 'turn' equals 'turn' of
+ * 'struct bases'.
  */
 struct bases_slot {
 	uint64_t turn;
@@ -100,8 +101,9 @@ void bases_enter(struct bases *b, uint64_t base, const struct costs *costs);
 void bases_switch(struct bases *b, const struct costs *entry);
 
 /*
- * Add the costs of storing 'value'.  Then compute 'best' and 'never', the least
- * costs by last width over all ranges, and the indices of their ranges.
+ * Add the costs of storing 'value'.  Then compute 'best' and 'never', which
+ * have the least cost over all ranges for each last width, and the indices of
+ * the ranges with these costs.
  */
 void bases_use(struct bases *b, uint64_t value);
 

@@ -300,7 +300,7 @@ put_begin(struct output *o, const struct episode *e)
 
 	/*
 	 * Under default and stride, no metadata may set a width.  So first set
-	 * the last width under none.
+	 * the interpretation none, and then the last width.
 	 */
 	if (is_computed && sets_last) {
 		put(o, e->start, HATF_SET_FIELD_INTERPRETATION, HATF_NONE, 0,

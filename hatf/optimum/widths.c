@@ -145,7 +145,10 @@ step(struct use *use, int32_t *cost, const int32_t *entry, int32_t outside,
 	}
 }
 
-/* If 'any', allow all states; else only the cheapest that suits every use. */
+/*
+ * If 'any' is true, allow all states.  Otherwise, allow only the cheapest state
+ * that suits every use.
+ */
 static void
 allow(const struct widths *w, bool any, bool *allowed)
 {

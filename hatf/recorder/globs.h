@@ -24,7 +24,7 @@ bool globs_are_legal(const char *globs);
 /*
  * Does the list choose this name?  No glob with '!' may match the name.  If the
  * list has globs without '!', one of them must match.  The function takes time
- * proportional to the length of the list times that of the name.
+ * proportional to the length of the list times the length of the name.
  */
 bool globs_choose(const char *globs, const char *name);
 

@@ -159,8 +159,8 @@ recovery_open_trace(struct recovery *r, const char *rings, const char *trace)
 	if (r->is_in_place && try_trace(r, path, ORIGIN_ELSEWHERE) == HATF_OK)
 		return HATF_OK;
 	/*
-	 * Report the first failure, for the path beside the ring file, where a
-	 * user would look.
+	 * Report the first failure.  It concerns the path beside the ring file,
+	 * where a user would look.
 	 */
 	set_trace(r, near);
 	*r->err = first;
@@ -299,8 +299,8 @@ recovery_begin_anew(struct recovery *r, const char *rings, const char *trace)
 	if (status != HATF_OK)
 		return status;
 	/*
-	 * The ring file has no commit, and an unused slot may have any values.
-	 * Replace them all.
+	 * The ring file has no commit, so this slot is unused and may have any
+	 * values.  Replace all of them.
 	 */
 	*c = (struct image_commit){
 		.level = compressed ? DEFLATE_LEVEL_DEFAULT : 0,

@@ -120,9 +120,9 @@ is_locked(int fd)
 }
 
 /*
- * Lock the ring file when its process has ended.  A live recorder holds a lock.
- * But the file system may not support locks, and a copy of the file has no
- * lock, so look for the process, too.
+ * Wait until the process of the ring file has ended, and lock the ring file.  A
+ * live recorder holds a lock.  But the file system may not support locks, and a
+ * copy of the file has no lock, so look for the process, too.
  */
 static enum hatf_status
 wait_and_lock(struct recovery *r)

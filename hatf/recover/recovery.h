@@ -93,7 +93,7 @@ enum hatf_status recovery_open_trace(struct recovery *r, const char *rings,
 /*
  * Check that the trace has all blocks that the last commit counts.  Set
  * r->is_short and, if it is true, r->intact.  Errors: HATF_OTHER_RINGS: the
- * trace does not fit the ring file; HATF_IO; HATF_NO_MEMORY.
+ * trace does not belong to the ring file; HATF_IO; HATF_NO_MEMORY.
  */
 enum hatf_status recovery_check_length(struct recovery *r);
 

@@ -79,7 +79,7 @@ enum event_type {
 	EVENT_FORK,
 	/*
 	 * operands: count of lost events, stamp of the first one.  The event's
-	 * own stamp is that of the last lost event
+	 * own stamp is the stamp of the last lost event
 	 */
 	EVENT_LOST,
 	EVENT_CREATE_HEAP,  /* operands: heap, 16 bytes of name in two words */
@@ -285,9 +285,9 @@ struct event {
 	enum event_type type;
 	unsigned flags;
 	unsigned words; /* length in words of the encoded event */
-	/* the event has no stamp of its own, or its stamp is that of a tick */
+	/* the event has no stamp of its own, or it has the stamp of a tick */
 	bool by_tick;
-	/* 'stamp' is that of a tick which has EVENT_FLAG_BRIEF */
+	/* 'stamp' is the stamp of a tick with EVENT_FLAG_BRIEF */
 	bool by_brief_tick;
 	uint64_t stamp;
 	uint64_t operand[4];

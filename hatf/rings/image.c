@@ -163,8 +163,8 @@ image_commit_ring(struct ring *r, const struct order_producer *producer,
 	struct ring_commit *const c = &r->commit[slot == 0];
 
 	/*
-	 * If the state of the ring is that of the last commit, no slot needs to
-	 * change.
+	 * If the state of the ring has not changed since the last commit, leave
+	 * both slots as they are.
 	 */
 	if (slot >= 0 && last->pos == producer->pos && last->flags == flags)
 		return;
