@@ -30,9 +30,10 @@ void frame_writer_close(struct frame_writer *w);
 
 /*
  * Compress input from '*next' on and advance '*next' past the input consumed.
- * Store the result at 'to', which must have FRAME_WRITER_ROOM_NBYTES, and
- * return its length, which may be 0.  If memory runs out, set '*status_ret' to
- * HATF_NO_MEMORY; do not call the function again then.
+ * Store the result at 'to', which must have room for FRAME_WRITER_ROOM_NBYTES
+ * bytes, and return the length of the result, which may be 0.  If memory runs
+ * out, set '*status_ret' to HATF_NO_MEMORY; in this case, do not call the
+ * function again.
  */
 size_t frame_writer_put(struct frame_writer *w, const uint8_t **next,
 			const uint8_t *end, uint8_t *to,

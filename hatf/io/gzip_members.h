@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 struct gzip_members {
-	uint8_t *bytes; /* the member that was compressed last */
+	uint8_t *bytes; /* the member that the most recent call has made */
 	size_t cap;
 };
 

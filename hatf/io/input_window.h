@@ -10,8 +10,8 @@
  * 	buf            next                 end            INPUT_WINDOW_NBYTES
  * 	| consumed     | to be consumed     | room         |
  *
- * '*end' is always 0, so a scan for a byte that is not a digit needs no other
- * bound.  Used by one thread at a time.
+ * '*end' is always 0, so a loop that skips digits stops there without another
+ * check.  Used by one thread at a time.
  */
 #ifndef HATF_INPUT_WINDOW_H
 #define HATF_INPUT_WINDOW_H

@@ -97,8 +97,8 @@ set_width(struct draft *d, struct schema_field *f, const struct dtd_property *p)
 
 	if (v->kind == DTD_REFERENCE && strcmp(v->property, "value") == 0) {
 		/*
-		 * Hide 'f', which is the last field, because its width can only
-		 * come from an earlier field.
+		 * Hide 'f', the last field, from draft_earlier_field(), because
+		 * the width of 'f' can only come from an earlier field.
 		 */
 		d->field_count--;
 		from = draft_earlier_field(d, v->field);

@@ -23,9 +23,10 @@ struct build {
 	bool *is_used;
 	/*
 	 * The histories ('history' of struct schema_field) of the section that
-	 * is being made.
+	 * is being made.  For each property, by its ordinal, 'histories' has
+	 * the index of the property's history, plus 1; 0: no history.
 	 */
-	uint32_t *histories; /* per property: index of its history + 1, or 0 */
+	uint32_t *histories;
 	uint32_t history_count;
 	/* for each record, by its ordinal: is it a part of other records? */
 	bool *is_nested;

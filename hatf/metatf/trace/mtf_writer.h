@@ -21,8 +21,9 @@ struct mtf_writer_options {
 	bool is_compressed; /* gzip each section, except the global one */
 	/* level of zlib, 1 to 9; any other number means 9 */
 	int level;
-	const char *dtd_name; /* at most 255 bytes */
-	const char *dtd_text; /* text to include in the trace, or NULL */
+	const char *dtd_name; /* name of the DTD, at most 255 bytes */
+	/* text of the DTD, to include in the trace; or NULL */
+	const char *dtd_text;
 	size_t dtd_nbytes;
 };
 

@@ -30,7 +30,8 @@ struct record_plan {
 	bool is_simple;
 	uint32_t op_count;
 	struct plan_op *ops;
-	struct mtf_value *values; /* values that need no operation */
+	/* for each field: its value, if the value needs no operation */
+	struct mtf_value *values;
 };
 
 /* The address of a value that has no bytes. */
