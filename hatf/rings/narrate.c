@@ -28,9 +28,10 @@ narrate_read_clock(struct narrator *n, uint64_t stamp, uint64_t now_ns)
 
 /*
  * Return the time of a stamp, in ns since the start.  A stamp can be older than
- * the last two readings, if an open realloc delayed the event or if the thread
- * of the event did not run for a while.  Convert such a stamp by the longer
- * timeline, but return at most the time of the older of these two readings.
+ * the last two readings of the clocks, if an open realloc delayed the event or
+ * if the thread of the event did not run for a while.  Convert such a stamp by
+ * the longer timeline, but return at most the time of the older of these two
+ * readings.
  */
 static uint64_t
 ns_of(const struct narrator *n, uint64_t stamp)
@@ -67,7 +68,10 @@ count_same(const struct narrator *n, uint64_t ns)
 	return count < 0x1p63 ? (uint64_t)count : 1ull << 63;
 }
 
-/* Convert ns since the start into the unit of a trace that has times. */
+/*
+ * Convert a time in ns since the start into the trace's unit, rounded down to
+ * the grain.  The trace must have times.
+ */
 static uint64_t
 in_units(const struct narrator *n, uint64_t ns)
 {
@@ -173,9 +177,8 @@ narrate_begin_stamps(struct narrator *n)
 #define STEP_TIME 1000000u
 
 /*
- * An event with the tick 'stamp' can be later than its time in the trace.
- * Return by how many units at most, rounded up to NARRATE_STEP times a power of
- * two.
+ * Return how many units later than its time in the trace an event with the tick
+ * 'stamp' can be at most, rounded up to NARRATE_STEP times a power of two.
  */
 static uint64_t
 step_of_tick(const struct narrator *n, uint64_t stamp, bool is_brief)
@@ -586,7 +589,10 @@ narrate_event(void *context, const struct order_producer *producer,
 		time_of(n, ev->stamp);
 		put_create_thread(n, producer->id, ev->operand, false);
 		break;
-	/* narrate_put_fork() also writes the comment about an open realloc. */
+	/*
+	 * For an EVENT_REALLOC_BEGIN, narrate_put_fork() writes the comment
+	 * about a realloc that was in progress during a fork.
+	 */
 	case EVENT_REALLOC_BEGIN:
 	case EVENT_FORK:
 		time_of(n, ev->stamp);

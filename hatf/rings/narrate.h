@@ -50,7 +50,7 @@
 
 /*
  * Maximum length of a trailer.  The text of its "missed" has at most 200 bytes,
- * and each may be escaped.
+ * and an escaped byte takes four bytes.
  */
 #define NARRATE_TRAILER_NBYTES 1440
 
@@ -100,7 +100,11 @@ struct narrator {
 	/* number of the segment: set by the caller, stored with forks */
 	uint64_t segment;
 	uint64_t event_count; /* number of logical events so far */
-	/* Values at the start of the open block, for narrate_cancel_block(). */
+	/*
+	 * Copies of the members 'event_count', 'lost_count', 'time',
+	 * 'time_stamp', 'step' and 'is_stamped' from the start of the open
+	 * block, for narrate_cancel_block().
+	 */
 	uint64_t block_event, block_lost, block_time, block_time_stamp;
 	uint64_t block_step;
 	bool block_is_stamped;

@@ -40,7 +40,8 @@ struct narrate_stacks {
 	struct stack_image_object unnamed;
 	uint32_t text_nbytes;
 	char text[sizeof(struct stack_image_object)];
-	struct stack_column column; /* the column of the narrator's encoder */
+	/* column of stacks for the narrator's encoder (stack_column.h) */
+	struct stack_column column;
 };
 
 /*

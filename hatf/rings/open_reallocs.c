@@ -106,7 +106,10 @@ open_reallocs_find(struct open_reallocs *o, uint64_t first, uint64_t last)
 		o->step_count++;
 		if (s->realloc_old <= last)
 			return s;
-		/* From this depth on, all old addresses are the same. */
+		/*
+		 * From this depth on, all old addresses in a subtree are the
+		 * same.
+		 */
 		if (depth == 64)
 			break;
 		bit = (uint64_t)1 << (63 - depth);

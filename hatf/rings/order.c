@@ -213,7 +213,8 @@ struct span {
 };
 
 /*
- * Has the realloc with this end failed?  A failed realloc keeps its old block.
+ * Has the realloc with the end event 'end' failed?  A failed realloc keeps its
+ * old block.
  */
 static bool
 has_failed(const struct event *end)
@@ -278,7 +279,9 @@ unlist_realloc(struct order *o, struct order_producer *s)
 	s->realloc_listed = false;
 }
 
-/* Return the event that stands for the whole realloc with this end. */
+/*
+ * Return the event that stands for the whole realloc with the end event 'end'.
+ */
 static struct event
 whole_realloc(const struct event *end)
 {
@@ -353,7 +356,7 @@ has_own_stamp(const struct order_producer *s)
 
 /*
  * Return the memory that a realloc allocates.  The next event of 's' must be
- * the end of the realloc.
+ * the end event of the realloc.
  */
 static struct span
 taken_at_end(const struct order_producer *s)

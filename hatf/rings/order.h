@@ -27,8 +27,9 @@
  * thread) in its old block.  So a realloc is passed on at the stamp of its end,
  * or just before the first allocation in its old block, whichever is earlier.
  * If the allocation in the old block has no stamp of its own, the free that
- * gave back the memory of the new block may still be missing.  Then the realloc
- * is passed on as a free, and later an alloc.
+ * gave back the memory of the new block may not have been passed on yet.  In
+ * this case, a free of the old block is passed on before the allocation, and an
+ * alloc of the new block at the stamp of the realloc's end.
  *
  * The rules hold for the blocks of all heaps, since all heaps share the address
  * space.
@@ -62,7 +63,7 @@ struct order_producer {
 	uint64_t seen_head;
 	uint64_t stamp;	    /* stamp of the last event drained */
 	uint64_t tick;	    /* stamp of the last EVENT_TICK; 0: none */
-	bool tick_is_brief; /* 'tick' is that of a brief EVENT_TICK */
+	bool tick_is_brief; /* 'tick' is the stamp of a brief EVENT_TICK */
 	uint32_t stack;	    /* call stack of the events from 'pos' on */
 	bool has_event;	    /* 'event' is the event at 'pos' */
 	/* the begin event of a realloc is drained, its end event is not */
@@ -90,8 +91,8 @@ struct order_producer {
 	struct order_producer *realloc_child[2];
 	/*
 	 * For pass_open_reallocs(): the next producer in the chain; NULL: this
-	 * is the last.  The realloc of the next producer allocates memory from
-	 * the old block of this producer.
+	 * producer is the last.  The realloc of the next producer allocates
+	 * memory from the old block of this producer.
 	 */
 	struct order_producer *realloc_after;
 	struct event event;
@@ -115,7 +116,7 @@ struct order_producer {
 typedef void order_sink(void *context, const struct order_producer *s,
 			const struct event *ev);
 
-/* Is 'stamp' that of the last tick of the producer, and is this tick brief? */
+/* Is 'stamp' the stamp of the producer's last tick, and is this tick brief? */
 static inline bool
 order_is_brief(const struct order_producer *s, uint64_t stamp)
 {

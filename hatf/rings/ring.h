@@ -51,8 +51,8 @@ struct ring_commit {
 	/* copies of the members of struct order_producer with these names */
 	uint64_t pos, stamp, realloc_old;
 	/*
-	 * RING_COMMIT_... flags; the bits from 16 on are the size code of the
-	 * realloc
+	 * RING_COMMIT_... flags; the bits from RING_COMMIT_CODE_SHIFT on are
+	 * the size code of the open realloc
 	 */
 	uint64_t flags;
 	/* HATF number of the thread that produced the word at 'pos'. */
@@ -64,8 +64,8 @@ struct ring_commit {
 
 #define RING_NO_COMMIT UINT64_MAX
 /*
- * These flags are set if the member of struct order_producer with this name is
- * true: 'realloc_open', 'realloc_done', 'realloc_freed', 'is_dead'.
+ * Copies of the members 'realloc_open', 'realloc_done', 'realloc_freed' and
+ * 'is_dead' of struct order_producer.  Each flag is set if its member is true.
  */
 #define RING_COMMIT_REALLOC_OPEN  1u
 #define RING_COMMIT_REALLOC_DONE  2u
@@ -75,7 +75,7 @@ struct ring_commit {
 #define RING_COMMIT_GONE  16u
 #define RING_COMMIT_TICK  32u /* 'stamp' is the stamp of a tick */
 #define RING_COMMIT_BRIEF 64u /* 'stamp' is the stamp of a brief tick */
-/* lowest bit of the realloc's size code */
+/* number of the lowest bit of the open realloc's size code in 'flags' */
 #define RING_COMMIT_CODE_SHIFT 16
 
 /* Bits of 'waiting' in struct ring. */
@@ -111,14 +111,14 @@ struct ring {
 	 * image.h.  'offset' is 0 in a ring that is not in a file.
 	 */
 	_Alignas(RING_CACHE_LINE) uint64_t magic;
-	/* Offset of the ring in its file, bytes; constant. */
+	/* Offset of the ring in its file, in bytes; constant. */
 	uint64_t offset;
 	/*
 	 * Upper limit of 'capacity'; constant, even if the ring is not in a
 	 * file.
 	 */
 	uint64_t words_max;
-	uint64_t id; /* HATF number of the first thread of this life */
+	uint64_t id; /* HATF number of the ring's first thread in this life */
 	/*
 	 * Number of the process's ring file that has the ring; only the
 	 * recorder uses this number.
@@ -126,7 +126,10 @@ struct ring {
 	uint64_t generation;
 	/* the ring contains the events of signal handlers */
 	uint32_t is_nested;
-	/* 0: the ring is unused, its contents mean nothing */
+	/*
+	 * 1: the ring has a life (image.h); 0: the ring is unused, and its
+	 * contents mean nothing
+	 */
 	_Atomic uint32_t life;
 	struct ring_commit commit[2];
 	_Alignas(RING_HEADER_NBYTES) uint64_t words[];

@@ -39,7 +39,10 @@ enum stack_mark {
 };
 
 struct stack_image_node {
-	/* address, object in the upper bits; 0: the entry is unused */
+	/*
+	 * address of the frame, with the object's number in the upper bits; 0:
+	 * the entry is unused
+	 */
 	uint64_t frame;
 	uint32_t parent; /* the stack of the caller; 0: none */
 	/* number of the frame; a frame may have two numbers (stack_table.c) */
