@@ -158,7 +158,8 @@ clock_read(void)
 void
 clock_init(bool stamped)
 {
-	static bool asked; /* the child of a fork inherits the result */
+	/* was the counter checked?  The child of a fork inherits the answer */
+	static bool asked;
 
 	if (!asked)
 		clock_has_counter =

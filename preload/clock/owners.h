@@ -9,8 +9,8 @@
  * thread that finds its own number there records the event without a stamp.  A
  * thread that finds another number stores its own, and stamps the event.
  *
- * hatf/rings/ORDER.md explains why this order is right, and when else a thread
- * takes a stamp.
+ * hatf/rings/ORDER.md explains why the trace then has the events in the right
+ * order, and when else a thread takes a stamp.
  *
  * Several pages share an entry of the table.  Because of this sharing, a thread
  * stamps more often than it must, but the order stays right.

@@ -20,8 +20,8 @@
 
 struct tick_grant {
 	/*
-	 * The only thread that had events in the writer's last rounds; NULL if
-	 * several threads or a signal handler had events.
+	 * The only thread that had events in the writer's most recent rounds;
+	 * NULL if several threads or a signal handler had events.
 	 */
 	const void *candidate;
 	uint64_t since_ns;   /* when 'candidate' was set; CLOCK_MONOTONIC */

@@ -61,7 +61,7 @@ struct tid_word {
  * in the child, since the child has no such thread.
  */
 static struct tid_word *alive;
-/* kernel id of the last hidden thread; 0 or -1: no thread was made */
+/* kernel id of the newest hidden thread; 0 or -1: no thread was made */
 static int last_tid;
 
 static uint8_t *
@@ -208,9 +208,9 @@ close_others(void)
 }
 
 /*
- * End the process by this signal.  The calling thread must be the last thread
- * of the process.  A filter of system calls may end the process at the first
- * call below.  If a filter refuses the calls, this function returns.
+ * End the process by the signal 'signal'.  The calling thread must be the last
+ * thread of the process.  A filter of system calls may end the process at the
+ * first call below.  If a filter refuses the calls, this function returns.
  */
 static void
 end_by_signal(int signal)
@@ -382,7 +382,10 @@ void
 hidden_thread_join(void)
 {
 	await_end();
-	/* The kernel counts the thread until tgkill(2) no longer finds it. */
+	/*
+	 * The kernel counts the thread as one of the process as long as
+	 * tgkill(2) finds the thread.
+	 */
 	while (last_tid > 0 && syscall(SYS_tgkill, sys_pid(), last_tid, 0) == 0)
 		sys_sleep(POLL_NS);
 }

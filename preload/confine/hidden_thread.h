@@ -33,19 +33,20 @@ bool hidden_thread_start(int (*body)(void *), void *argument, const int *keep,
 
 /*
  * Run 'body' in the calling thread, on the stack of the hidden thread, since
- * the caller's own stack may be too small.  All signals must be blocked.
- * First wait until the last hidden thread has ended.  Ignore the result of
- * 'body'.  Return false, without running 'body', if there is no memory for the
- * stack, or the architecture is not x86-64.
+ * the caller's own stack may be too small.  All signals must be blocked.  First
+ * wait until the previous hidden thread, if any, has ended.  Ignore the result
+ * of 'body'.  Return false, without running 'body', if there is no memory for
+ * the stack, or the architecture is not x86-64.
  */
 bool hidden_thread_run_here(int (*body)(void *), void *argument);
 
-/* Is the last hidden thread still running?  Any thread may call this. */
+/* Is there a hidden thread that has not ended?  Any thread may call this. */
 bool hidden_thread_is_alive(void);
 
 /*
- * Wait until the last hidden thread has ended and the kernel no longer counts
- * it as a thread of the process.  Return at once if there was none.
+ * Wait until the hidden thread has ended and the kernel no longer counts it as
+ * a thread of the process.  Return at once if the process never had a hidden
+ * thread.
  */
 void hidden_thread_join(void);
 

@@ -127,8 +127,8 @@ is_within(const struct privileges *p)
 }
 
 /*
- * Adopt the root directory of thread 'tid', which may differ from that of the
- * calling thread.
+ * Adopt the root directory of thread 'tid'.  The calling thread may have
+ * another root directory.
  */
 static bool
 change_root(pid_t tid)
@@ -181,7 +181,8 @@ static const struct allowed_call {
 	{ SYS_rt_sigtimedwait, 0, 0 },
 	/* allow only signal 0, which tests whether a thread exists */
 	{ SYS_tgkill, 2, UINT32_MAX },
-	{ SYS_prlimit64, 2, UINT32_MAX }, /* allow only to read a limit */
+	/* allow only the reading of a limit */
+	{ SYS_prlimit64, 2, UINT32_MAX },
 	{ SYS_exit, 0, 0 },
 };
 

@@ -82,8 +82,8 @@ open_fit(const struct path *path, uint32_t uid, bool *is_unfit_ret)
 /*
  * Set the size of the file, and reserve its pages.  tmpfs allocates an
  * unreserved page at the first read.  On a full tmpfs, this read would end the
- * program by SIGBUS.  A file system that does not support fallocate() can read
- * a hole without a page.  On such a file system, setting the size suffices.
+ * program by SIGBUS.  A file system without fallocate() needs no page to read a
+ * hole, so setting the size suffices.
  */
 static bool
 fill(int fd)

@@ -13,7 +13,8 @@
 
 /* A page of the file.  It contains the slots of some processes. */
 struct bells_page {
-	void *at;     /* NULL: nothing has been mapped so far */
+	/* start of the page; NULL: nothing has been mapped so far */
+	void *at;
 	uint64_t off; /* offset of the page in the file */
 	uint32_t uid; /* the user whose folder the file is in */
 	/*

@@ -38,7 +38,8 @@ struct client {
 
 static struct {
 	clients_obey *obey;
-	struct client clients[CLIENTS_MAX]; /* the oldest is the first */
+	/* connected clients, the oldest first */
+	struct client clients[CLIENTS_MAX];
 	unsigned count;
 	bool has_failed; /* the last attempt to accept a client failed */
 } c;
@@ -107,7 +108,8 @@ answer_client(const struct client *client)
 
 enum reading {
 	READING_GOES_ON,
-	READING_IS_OVER, /* no order has come, so close the connection */
+	/* no complete order has come, so close the connection */
+	READING_IS_OVER,
 	READING_HAS_ORDER
 };
 
@@ -164,9 +166,9 @@ is_allowed(int fd, uint32_t uid)
 }
 
 /*
- * Add a client and serve it.  If all connections are in use, close that of the
- * oldest client.  The caller has checked by have_room() that the oldest client
- * has had time to send its order.
+ * Add a client and serve it.  If all connections are in use, close the
+ * connection of the oldest client.  The caller has checked by have_room() that
+ * the oldest client has had time to send its order.
  */
 static void
 add_client(int fd, uint64_t now_ns)

@@ -36,14 +36,19 @@ _Static_assert(CLIENTS_MAX <= WRITER_SLEEP_FDS,
 	       "the writer must be able to watch all clients");
 
 static struct {
-	_Atomic bool wanted; /* after control_init(), only the writer sets it */
-	bool tried;	     /* has the writer tried to make the socket? */
+	/*
+	 * does the process take orders?  After control_init(), only the writer
+	 * changes this.
+	 */
+	_Atomic bool wanted;
+	bool tried; /* has the writer tried to make the socket? */
 	clients_obey *obey;
 	char runtime[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
-	struct sockaddr_un address; /* sun_path is "" if there is no socket */
+	/* address of the socket; sun_path is "" if there is no socket */
+	struct sockaddr_un address;
 	uint32_t uid;
 	int pid;      /* id of this process */
-	int listener; /* -1: none */
+	int listener; /* descriptor of the socket; -1: no socket */
 	int rules;    /* Landlock rules, see control_allow() */
 	uint64_t served_ns;
 	/*

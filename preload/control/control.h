@@ -107,8 +107,9 @@ void control_close(void);
 
 /*
  * Remove the socket and the status file, and take no orders until
- * control_close().  A thread of the program calls this when it ends a dormant
- * process, because it does not wait for the writer to remove the two files.
+ * control_close().  When a thread of the program ends a dormant process, the
+ * thread calls this function instead of waiting until the writer removes the
+ * two files.
  */
 void control_unlink(void);
 

@@ -49,9 +49,9 @@ struct pass {
 
 /*
  * Does the function 'target' with this name itself allocate or free?  An
- * operator new or delete does if it belongs to an allocator, whose object also
- * defines malloc().  The operators of a C++ library only call malloc() and
- * free().
+ * operator new or delete does so if it belongs to an allocator, that is, if the
+ * object of the operator also defines malloc().  The operators of a C++ library
+ * only call malloc() and free().
  */
 static bool
 is_allocation(const char *name, const void *target)

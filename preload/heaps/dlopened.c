@@ -105,7 +105,8 @@ static struct patch patches[] = {
 
 /* The loader's counts of loads and of unloads, added up, at the last check. */
 static _Atomic uint64_t seen_changes;
-static _Atomic int looking_pid; /* process that examines new objects; 0: none */
+/* id of the process that is examining new objects; 0: none */
+static _Atomic int looking_pid;
 
 /*
  * Does the malloc() that the program itself calls reach the recorder?  If it
@@ -212,7 +213,10 @@ look_at_changes(bool in_time)
 	    changes)
 		return;
 
-	/* The callers' locks also protect the known objects. */
+	/*
+	 * The locks that the callers hold also protect the variables of
+	 * known_objects.c.
+	 */
 	const struct known_objects known = known_objects_renew();
 
 	jemalloc_patch(&known);

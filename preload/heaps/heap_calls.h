@@ -88,7 +88,10 @@ void heap_calls_drop(const void *p);
  */
 struct heap_calls_change {
 	struct pool *from, *to;
-	/* result of the function that recorded the begin event, or NULL */
+	/*
+	 * thread whose ring has the begin event; NULL: no begin event was
+	 * recorded
+	 */
 	struct thread *thread;
 	void *old, *p;
 	size_t old_size, size;

@@ -26,7 +26,7 @@ struct node {
 };
 
 struct block {
-	struct node node; /* in the table of blocks */
+	struct node node; /* link in the table of blocks */
 	size_t size;
 	struct pool *pool;
 	/* neighbours in the list of the heap's blocks */
@@ -34,9 +34,13 @@ struct block {
 };
 
 struct pool {
-	/* in the table of handles, until the heap is deleted */
+	/* link in the table of handles, until the heap is deleted */
 	struct node node;
-	uint64_t number; /* 0: the trace already has the heap's end */
+	/*
+	 * the heap's number in the trace; 0: the trace already has the heap's
+	 * end
+	 */
+	uint64_t number;
 	/*
 	 * Number of blocks in the heap.  A block that heap_table_take() has
 	 * removed counts until heap_table_settle().

@@ -31,8 +31,8 @@
 #define ZERO		0x40
 
 /*
- * The first function identifies the object of jemalloc; the others must be in
- * the same object.
+ * The functions that only jemalloc has.  The first one identifies the object
+ * that contains jemalloc; the others must be in the same object.
  */
 #define OWN(X)      \
 	X(mallocx)  \

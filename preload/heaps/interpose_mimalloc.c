@@ -30,8 +30,8 @@
 #include "preload/sys/unwinder.h"
 
 /*
- * The first function identifies the object of mimalloc; the others must be in
- * the same object.
+ * The first function identifies the object that contains mimalloc; the others
+ * must be in the same object.
  */
 #define FUNCTIONS(X)                   \
 	X(mi_malloc)                   \

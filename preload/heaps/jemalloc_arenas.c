@@ -21,12 +21,12 @@
 
 static const char *const names[ARENAS_NAME_COUNT] = {
 	[ARENAS_CREATE] = "arenas.create",
-	[ARENAS_EXTEND] = "arenas.extend", /* before version 5 */
+	[ARENAS_EXTEND] = "arenas.extend", /* only before jemalloc 5 */
 	[ARENAS_CREATE_EXT] = "experimental.arenas_create_ext",
 	[ARENAS_RESET] = "arena.0.reset",
 	[ARENAS_DESTROY] = "arena.0.destroy",
 	[ARENAS_BATCH_ALLOC] = "experimental.batch_alloc",
-	[ARENAS_LOOKUP] = "arenas.lookup", /* from version 5.1 on */
+	[ARENAS_LOOKUP] = "arenas.lookup", /* from jemalloc 5.1 on */
 	[ARENAS_THREAD] = "thread.arena",
 };
 

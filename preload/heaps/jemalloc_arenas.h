@@ -70,7 +70,8 @@ struct arenas_args {
 
 /* A call of mallctl() in progress. */
 struct arenas_act {
-	enum arenas_name name; /* ARENAS_NAME_COUNT: none of these names */
+	/* ARENAS_NAME_COUNT: a name that this module ignores */
+	enum arenas_name name;
 	unsigned arena;
 	struct pool *pool;
 	struct heap_table_block *blocks;

@@ -21,7 +21,8 @@
 #define PLACES_MAX 1024u
 
 /*
- * The objects at the last call, and the places of their program headers.
+ * The objects that were loaded at the previous call of known_objects_begin() or
+ * known_objects_renew(), and the places of their program headers.
  * 'place_count' is 0 until an object has been loaded: most programs load none,
  * and should not touch the memory of 'places'.
  */
@@ -54,7 +55,10 @@ known_objects_begin(void)
 	place_count = 0;
 }
 
-/* Is the object at 'index' the one that was there at the last call? */
+/*
+ * Is the object at 'index' the one that was there at the previous call of
+ * known_objects_begin() or known_objects_renew()?
+ */
 static bool
 is_same(const struct dl_phdr_info *info, size_t index)
 {

@@ -19,8 +19,11 @@
 #include <stdint.h>
 
 struct known_objects {
-	size_t count; /* the first 'count' objects in the list are known */
-	/* the loader's count of unloads up to which 'count' is valid */
+	/* the first 'count' objects in the loader's list are known */
+	size_t count;
+	/*
+	 * 'count' is valid as long as the loader has counted this many unloads
+	 */
 	uint64_t unloads;
 };
 
@@ -31,16 +34,16 @@ struct known_objects {
 void known_objects_begin(void);
 
 /*
- * Return which objects have been known before this call.  From now on, all
- * objects that are loaded at this moment are known.
+ * Return which objects were known before this call.  From now on, all objects
+ * that are loaded at this moment are known.
  */
 struct known_objects known_objects_renew(void);
 
 /*
  * Is the object 'info', which dl_iterate_phdr() visits after 'index' others,
- * known?  'known' may be NULL: then none is.  If an object was unloaded after
- * known_objects_renew(), return false, since the objects after it have moved
- * up.
+ * known?  If 'known' is NULL, no object is known.  If an object was unloaded
+ * after known_objects_renew(), return false, since the objects after it have
+ * moved up.
  */
 static inline bool
 known_objects_have(const struct known_objects *known,

@@ -69,7 +69,8 @@ bool patch_is_sealed(uintptr_t start, size_t nbytes, uintptr_t address,
 struct patch {
 	const char *name;
 	void *ours;
-	void *real; /* set by patch_calls() or by its caller */
+	/* the real function; patch_calls() or its caller sets this */
+	void *real;
 	bool is_optional;
 };
 

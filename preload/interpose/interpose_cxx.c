@@ -90,7 +90,7 @@ record_new(const struct pending *pending)
 			     pending->size, pending->alignment);
 }
 
-/* State of the thread that end_delete() restores. */
+/* State of a thread before a delete; end_delete() restores this state. */
 struct deletion {
 	const void *outer;
 	uint64_t limit;
@@ -116,7 +116,10 @@ begin_delete(const void *p)
 		return before;
 	if (!in_pool && !record_free(p))
 		record_free_slow(p);
-	/* read again, since the free may have attached the thread */
+	/*
+	 * read 'thread_self' again, since record_free_slow() may have attached
+	 * the thread
+	 */
 	t = thread_self;
 	before.limit = t->limit;
 	if (thread_is_attached(t)) {

@@ -66,12 +66,12 @@ __assert_fail(const char *assertion, const char *file, unsigned line,
 }
 
 /*
- * Must an exec of 'path' fail, because there is no such file?  If so, set
- * errno.  Some shells find a command by an exec in each folder of PATH, until
- * one succeeds.  Ending the trace before each failing exec, and resuming the
- * trace afterwards, would take much longer than the exec itself.  The caller
- * may be a child without thread-local memory (see real_resolve_others()), so
- * use errno only as execve() would.
+ * Is there no file 'path', so that an exec of 'path' is certain to fail?  If
+ * so, set errno.  Some shells find a command by an exec in each folder of PATH,
+ * until one succeeds.  Ending the trace before each failing exec, and resuming
+ * the trace afterwards, would take much longer than the exec itself.  The
+ * caller may be a child without thread-local memory (see
+ * real_resolve_others()), so use errno only as execve() would.
  */
 static bool
 is_missing(const char *path)
@@ -98,7 +98,10 @@ execve(const char *path, char *const argv[], char *const envp[])
 	int result;
 
 	real_resolve_others();
-	/* The file may appear meanwhile, so do not call the real function. */
+	/*
+	 * Do not call the real function.  If the file has appeared since the
+	 * check, the exec would succeed, but the trace has not been ended.
+	 */
 	if (is_missing(path))
 		return -1;
 	end_trace(WRITER_END_EXEC);

@@ -33,7 +33,8 @@ struct birth {
 	void *(*start)(void *);
 	void *argument;
 	uint64_t parent;
-	size_t stack_nbytes; /* 0: unknown or not needed */
+	/* size of the thread's stack; 0: unknown or not needed */
+	size_t stack_nbytes;
 };
 
 /*

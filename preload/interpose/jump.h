@@ -5,7 +5,8 @@
  * JUMP_AFTER(name, watch) defines the function 'name'.  It calls 'watch' with
  * the arguments that are in registers, and then jumps to the address that
  * 'watch' returns.  The target sees the same arguments, stack and return
- * address as if the program had called it directly.  Both names are strings.
+ * address as if the program had called it directly.  'name' and 'watch' are
+ * strings.
  */
 #ifndef JUMP_H
 #define JUMP_H

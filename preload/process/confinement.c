@@ -17,8 +17,9 @@
  * The following variables are not wiped in the child of a fork, since the child
  * inherits the filters.
  */
-static bool cannot_ask;	   /* filters kill a thread that reads its privileges */
-static int own_filter_pid; /* process whose writer has its own filters */
+static bool cannot_ask; /* filters kill a thread that reads its privileges */
+/* id of the process whose writer has its own filters; 0: none */
+static int own_filter_pid;
 
 void
 confinement_set(bool asking_kills)

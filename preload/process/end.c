@@ -183,9 +183,10 @@ end_control(bool now)
  * first registers itself again.  Each thread that calls exit() then runs the
  * handler, and waits until the trace has ended.  Between the moment when libc
  * takes a handler and the moment when the handler has registered itself again,
- * another thread needs a handler, too, so there are two from the start.  (Many
- * registrations at the start would also help, but libc has room for only 32.
- * For more, libc allocates, which would change the program's heap.)
+ * another thread needs a handler, too, so the handler is registered twice from
+ * the start.  (Many registrations at the start would also help, but libc has
+ * room for only 32.  For more, libc allocates, which would change the program's
+ * heap.)
  */
 static void
 at_exit(void *unused)

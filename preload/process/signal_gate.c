@@ -38,12 +38,14 @@
 
 static struct signal_action before[MAX]; /* the program's actions */
 static siginfo_t kept[MAX];		 /* signals that the gate keeps */
-static _Atomic int own_pid;		 /* process that closed the gate */
-static _Atomic uint64_t gated;		 /* signals whose handler is the gate */
-static _Atomic uint64_t kept_set;	 /* entries of 'kept' in use */
-/* start of the gate's time; 0: not yet */
+/* id of the process that closed the gate */
+static _Atomic int own_pid;
+static _Atomic uint64_t gated;	  /* signals whose handler is the gate */
+static _Atomic uint64_t kept_set; /* entries of 'kept' in use */
+/* when the gate's time started, CLOCK_MONOTONIC; 0: not started */
 static _Atomic uint64_t started_ns;
-static _Atomic pthread_t ending_thread; /* valid if 'started_ns' is not 0 */
+/* the thread that ends the process; valid if 'started_ns' is not 0 */
+static _Atomic pthread_t ending_thread;
 
 #if defined(__x86_64__)
 /* The code to which a handler returns; see sigreturn(2). */

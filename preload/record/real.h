@@ -80,7 +80,9 @@ struct real {
 	int (*unshare)(int);
 	int (*setns)(int, int);
 	DIR *(*opendir)(const char *);
-	/* NULL before glibc 2.33, which has it only as an inline function. */
+	/*
+	 * NULL before glibc 2.33.  Older versions have only an inline function.
+	 */
 	int (*fstatat64)(int, const char *, struct stat64 *, int);
 	int (*dl_iterate_phdr)(int (*)(struct dl_phdr_info *, size_t, void *),
 			       void *);
