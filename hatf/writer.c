@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * writer.c - hatf_writer: records into a file
+ * writer.c - hatf_writer: write records into a file
  *
  * The part that all formats share, see formats/common/format.h: open the file,
  * check the records, remove the fields to be dropped, and count.

@@ -100,12 +100,13 @@ hatftrace_mark(const char *text)
 
 /*
  * Put an event of the program into the trace, in order with the heap events of
- * the calling thread.  An event has a name, truncated to 64 bytes, and a text
- * formatted as by printf(), truncated to 880 bytes.  The text is formatted only
- * while events are recorded.  Returns 0 if the event was recorded.  Returns -1
- * if the recorder is not recording, if 'name' is NULL, if the format is wrong,
- * or if the ring was full and HATFTRACE_FULL is "drop".  If the ring was full,
- * the trace counts the event as lost.
+ * the calling thread.  An event has a name, truncated to 64 bytes, and a text,
+ * which is formatted as printf() formats its arguments, and truncated to 880
+ * bytes.  The text is formatted only while events are recorded.  Returns 0 if
+ * the event was recorded.  Returns -1 if the recorder is not recording, if
+ * 'name' is NULL, if the format is wrong, or if the ring was full and
+ * HATFTRACE_FULL is "drop".  If the ring was full, the trace counts the event
+ * as lost.
  */
 static inline int hatftrace_event(const char *name, const char *format, ...)
 	__attribute__((format(printf, 2, 3), unused));
@@ -143,7 +144,7 @@ hatftrace_event(const char *name, const char *format, ...)
 struct hatftrace_dtd {
 	const char *name;
 	const char *text;
-	size_t size; /* bytes of 'text' */
+	size_t size; /* length of 'text' in bytes */
 	/* used by the recorder: which process has recorded the DTD */
 	uint64_t sent;
 };

@@ -46,9 +46,9 @@ ns_of(const struct narrator *n, uint64_t stamp)
 }
 
 /*
- * Several stamps in a row can have the same time in the trace.  The caller has
- * converted a stamp to 'ns'.  Return how many stamps, from this stamp on,
- * certainly have the same time as this stamp.
+ * Consecutive stamps can have the same time in the trace.  The caller has
+ * converted a stamp to 'ns'.  Return how many consecutive stamps, beginning
+ * with this stamp, are certain to have the same time in the trace.
  */
 static uint64_t
 count_same(const struct narrator *n, uint64_t ns)

@@ -56,14 +56,15 @@
 
 /*
  * The default "step" in microseconds (FORMAT.md, "Times"): an event with the
- * time of a tick may have happened this much later, unless a clock comment
- * gives another "step".
+ * time of a tick may have happened up to this much later than the tick, unless
+ * a clock comment gives another "step".
  */
 #define NARRATE_STEP 2000u
 
 /*
- * Number of elements of 'fork' in struct narrator.  At most this many forks can
- * wait at a time, each until its thread has read the element of the fork.
+ * Number of elements of 'fork' in struct narrator.  Each thread that forks
+ * waits for the element of its fork, so at most this many threads can wait at a
+ * time.
  */
 #define NARRATE_FORKS_MAX 64
 
@@ -125,10 +126,13 @@ struct narrator {
 	/* The pieces of an incomplete text that have arrived so far. */
 	char pieces[EVENT_TEXT_NBYTES];
 	uint32_t pieces_nbytes;
-	/* For each of the last forks, at the index ticket modulo
-	 * NARRATE_FORKS_MAX: the ticket, the segment, and the number of events
-	 * in the segment before the fork.  The owner of the narrator writes
-	 * them, the forking threads read them. */
+	/*
+	 * The last NARRATE_FORKS_MAX forks, each at the index 'ticket' %
+	 * NARRATE_FORKS_MAX: the ticket of the fork, the number of its segment,
+	 * and the number of events in the segment before the fork.  The owner
+	 * of the narrator writes the elements, and the forking threads read
+	 * them.
+	 */
 	struct {
 		_Atomic uint64_t ticket;
 		uint64_t segment, event;

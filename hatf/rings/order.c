@@ -172,7 +172,7 @@ sift_down(struct order *o, uint32_t i)
 }
 
 /*
- * Return the smallest stamp in the queue except that of the first producer;
+ * Return the smallest stamp of all producers in the queue but the first;
  * UINT64_MAX if there is no other producer.
  */
 static uint64_t

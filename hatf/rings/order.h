@@ -20,7 +20,7 @@
  *     an allocation whose block no other thread has seen or a free that has not
  *     happened, so passing it on in the next round is also right.
  *  4. While the end event of a realloc is not published, no event with a later
- *     stamp than that of the begin event is passed on.
+ *     stamp than the begin event's stamp is passed on.
  *
  * The records of a realloc must come after the free (by any thread) that gave
  * back the memory of its new block, and before the next allocation (by any
@@ -78,7 +78,8 @@ struct order_producer {
 	 * the sink or is about to be passed.
 	 */
 	bool realloc_listed;
-	bool is_dead; /* set by the caller: the producer will add nothing */
+	/* set by the caller: the producer will add no more events */
+	bool is_dead;
 	/*
 	 * The open realloc: its old address, its heap (0: malloc's), and the
 	 * size code of its old block.
@@ -137,7 +138,8 @@ struct order_run {
 	 */
 	/* stack of the first event; after the call, stack of the next event */
 	uint32_t stack;
-	size_t events_taken; /* number of events; 0 before the call */
+	/* number of events in the words taken; 0 before the call */
+	size_t events_taken;
 };
 
 /*

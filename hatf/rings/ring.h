@@ -57,7 +57,7 @@ struct ring_commit {
 	uint64_t flags;
 	/* HATF number of the thread that produced the word at 'pos'. */
 	uint64_t thread;
-	/* 'stack' of struct order_producer */
+	/* copy of the member 'stack' of struct order_producer */
 	uint64_t stack;
 	uint64_t sum; /* image_ring_commit_sum() of the slot */
 };

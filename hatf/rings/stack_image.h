@@ -51,7 +51,10 @@ struct stack_image_node {
 
 /* A program or library.  Unused bytes are 0. */
 struct stack_image_object {
-	/* memory of the object; if 'end' is 0, the entry is unused */
+	/*
+	 * start and end of the object in memory; if 'end' is 0, the entry is
+	 * unused
+	 */
 	uint64_t begin, end;
 	/*
 	 * What to subtract from an address in memory to get the address in the

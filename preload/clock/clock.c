@@ -31,9 +31,9 @@ static const void *_Atomic clock_owner;
  * does if the clock can be read without a system call, since the kernel reads
  * every other clock source in a system call.  (On a virtual machine, the
  * reading may go through a page that the host shares.)  Compare the duration of
- * a reading with that of a system call.  This comparison takes less than a
- * microsecond, while reading /sys would take 7 to 25.  Return false in case of
- * doubt.
+ * a reading with the duration of a system call.  This comparison takes less
+ * than a microsecond, while reading /sys would take 7 to 25.  Return false in
+ * case of doubt.
  */
 static bool
 clock_needs_no_call(void)

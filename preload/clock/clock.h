@@ -27,11 +27,11 @@
  *     every tick that is granted later.
  *   A by another thread, B by the owner: A is stamped.  A's thread did one of
  *     two things.  Either A's thread revoked the tick (stored CLOCK_STAMPED)
- *     before A could have consequences.  Then the owner, whose B comes later,
- *     reads CLOCK_STAMPED or a later word, and not the old tick.  Or A's thread
- *     read CLOCK_STAMPED again after it had taken A's stamp.  Then A's stamp is
- *     older than the writer's store of CLOCK_PENDING, and the tick that is
- *     granted is larger than a stamp taken after that store.
+ *     before A could have consequences.  In this case the owner, whose B comes
+ *     later, reads CLOCK_STAMPED or a later word, and not the old tick.  Or A's
+ *     thread read CLOCK_STAMPED again after it had taken A's stamp.  In this
+ *     case A's stamp is older than the writer's store of CLOCK_PENDING, and the
+ *     tick that is granted is larger than a stamp taken after that store.
  *   Neither thread owns the tick: both events are stamped.
  *
  * The order is also right if a thread is slow to record and uses a tick that

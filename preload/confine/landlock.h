@@ -7,9 +7,9 @@
  * up privileges by a call that the recorder cannot see, and that an intruder
  * then injects code into the process.  If the writer executes this code, the
  * rules apply to this code, too.  The rules do not affect other threads.  (A
- * filter on the writer's system calls would affect the other threads: it could
- * prevent them from adding filters, see privileges.h.)  Only the writer thread
- * calls these functions.
+ * filter on the writer's system calls would affect the other threads: such a
+ * filter could prevent them from adding filters, see privileges.h.)  Only the
+ * writer thread calls these functions.
  *
  * A kernel with an old version of Landlock enforces fewer rules, and a kernel
  * without Landlock enforces none.  Under a filter on system calls, these

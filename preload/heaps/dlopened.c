@@ -36,9 +36,9 @@ void *dlopened_entry(void *handle, const char *name)
 
 /*
  * Call dlopened_find(), and if it returns NULL, jump to the real dlsym().  The
- * real dlsym() identifies its caller by the return address, so the return
- * address must be that of the program's call.  This requires a tail call, which
- * C cannot guarantee, so the code is assembly.
+ * real dlsym() identifies its caller by the return address, so the real dlsym()
+ * must have the return address of the program's call.  This requires a tail
+ * call, which C cannot guarantee, so the code is assembly.
  */
 #if defined(__x86_64__)
 __asm__(".text\n"

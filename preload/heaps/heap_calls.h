@@ -8,8 +8,9 @@
  *
  * Such an allocator may also provide malloc() and the other functions of C.  If
  * it does, malloc() may allocate from any heap of the allocator, and free() and
- * operator delete may free a block of any heap.  From the first heap on, the
- * calls of the C functions therefore pass through this module, too.
+ * operator delete may free a block of any heap.  Once the allocator has its
+ * first heap, the calls of the C functions therefore pass through this module,
+ * too.
  *
  * Any thread may call these functions.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * interpose_jemalloc.c - the functions that jemalloc has beyond those of C
+ * interpose_jemalloc.c - jemalloc's functions besides the functions of C
  *
  * Each function records the same events as its counterpart in interpose.c.  An
  * arena that the program makes is a heap of the trace.  A block belongs to the

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * interpose_mimalloc.c - the functions that mimalloc has beyond those of C
+ * interpose_mimalloc.c - mimalloc's functions besides the functions of C
  *
  * Each function records the same events as its counterpart in interpose.c.  A
  * block from a heap of mi_heap_new() is recorded in that heap.  The free of

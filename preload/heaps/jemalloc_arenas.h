@@ -50,10 +50,11 @@ struct arenas {
 	mallctlbymib_fn *mallctlbymib;
 	/* ARENAS_MAX bytes; the address of byte n is the handle of arena n */
 	const char *handles;
-	heap_calls_of_fn *of_plain; /* passed to heap_calls_begin() */
+	heap_calls_of_fn *of_plain; /* function to pass to heap_calls_begin() */
 	_Atomic int state; /* are 'mib', 'mib_count' and 'own_count' set? */
 	size_t mib[ARENAS_NAME_COUNT][3];
-	size_t mib_count[ARENAS_NAME_COUNT]; /* 0: jemalloc lacks the name */
+	/* lengths of the mibs; 0: jemalloc lacks the name */
+	size_t mib_count[ARENAS_NAME_COUNT];
 	unsigned own_count; /* number of jemalloc's own arenas */
 	/* has the program made an arena? */
 	_Atomic bool are_made;

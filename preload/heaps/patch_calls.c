@@ -28,7 +28,7 @@
 struct work {
 	const struct patch *patches;
 	size_t count;
-	const struct known_objects *known; /* NULL: no object is known */
+	const struct known_objects *known; /* objects to skip; NULL: none */
 	size_t visited; /* number of objects visited so far */
 };
 

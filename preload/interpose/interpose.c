@@ -7,9 +7,9 @@
  * the real call, because after the real call another thread may get the block.
  * Our function records an allocation after the real call and before its own
  * return, because after the return another thread may free the block.
- * realloc() does both, so it has a begin event and an end event.  The result,
- * errno, and the alignment and size of the block are those of the real
- * function.
+ * realloc() frees a block and allocates one, so it has a begin event and an end
+ * event.  The result, errno, and the alignment and size of the block are those
+ * of the real function.
  */
 
 #include <errno.h>

@@ -9,7 +9,7 @@
 
 /*
  * Act as syscall(2) for SYS_unshare or SYS_setns.  Arguments, result and errno
- * are those of syscall(2).  Any thread of the program may call this.
+ * are the same as for syscall(2).  Any thread of the program may call this.
  */
 long namespaces_by_number(long number, long a, long b, long c, long d, long e,
 			  long f);

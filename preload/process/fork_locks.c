@@ -12,8 +12,8 @@
  * handler returns, the number is what it was before.  A handler may interrupt
  * fork_locks_hold() after the change of 'depth', but before the locks are
  * taken.  If that handler forks, it forks without the locks, while another
- * thread may hold one of them.  That is harmless, because the child of a
- * multithreaded program must not allocate after such a fork.
+ * thread may hold one of them.  The lack of the locks is harmless, because the
+ * child of a multithreaded program must not allocate after such a fork.
  */
 static __thread unsigned depth __attribute__((tls_model("initial-exec")));
 

@@ -12,8 +12,8 @@
  * signals in time without interrupting a sleep.
  *
  * So the recorder leaves the mask as it is, and sets another handler for the
- * signals, the gate.  Nothing happens unless a signal arrives.  Then the gate
- * decides by the signal's origin and the time:
+ * signals, the gate.  Nothing happens unless a signal arrives.  When a signal
+ * arrives, the gate decides by the signal's origin and the time:
  *
  * - while the trace is being finished, the gate keeps the signal, unless
  *   tgkill(2) sent it: the gate drops such a signal;

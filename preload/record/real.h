@@ -119,7 +119,7 @@ bool real_execve_is_libcs(void);
 
 /*
  * Does the program's malloc() call the recorder's, directly or through another
- * library's malloc()?  If the program's malloc() is that of another library,
+ * library's malloc()?  If the program's malloc() belongs to another library,
  * this function calls that malloc() and free() once, to find out.
  */
 bool real_is_reached(void);
