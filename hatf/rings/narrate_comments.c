@@ -120,8 +120,8 @@ struct rest {
 };
 
 /*
- * Take the bytes up to the next byte of 0, and skip that byte.  Without such a
- * byte, take the whole rest.
+ * Take the bytes up to the next zero byte, and skip the zero byte.  If there is
+ * no zero byte, take the whole rest.
  */
 static struct rest
 take(struct rest *from)

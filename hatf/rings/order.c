@@ -235,8 +235,8 @@ last_byte(uint64_t first, uint64_t nbytes)
 }
 
 /*
- * Find a realloc in 'o->open' whose old block overlapped this memory.  Return
- * its producer, or NULL.
+ * Find a realloc in 'o->open' whose old block overlapped the memory 'span'.
+ * Return its producer, or NULL.
  */
 static struct order_producer *
 find_open_realloc(struct order *o, struct span span)
@@ -259,8 +259,9 @@ list_realloc(struct order *o, struct order_producer *s)
 		return;
 	/*
 	 * The size code is rounded up, so 'realloc_last' may lie in the block
-	 * after the old block.  A realloc that has failed keeps its old block,
-	 * so no other thread can have got that memory.
+	 * after the old block.  If the realloc has failed, set 'realloc_last'
+	 * to 0 (no bytes): the realloc has kept its old block, so no other
+	 * thread can have got the memory of the old block.
 	 */
 	s->realloc_last =
 		s->has_event && is_end(&s->event) && has_failed(&s->event)

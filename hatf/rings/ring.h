@@ -78,7 +78,7 @@ struct ring_commit {
 /* number of the lowest bit of the open realloc's size code in 'flags' */
 #define RING_COMMIT_CODE_SHIFT 16
 
-/* Bits of 'waiting' in struct ring. */
+/* Values of 'waiting' in struct ring; 0: neither. */
 #define RING_WAITING 1u
 #define RING_GROWING 2u
 
@@ -95,7 +95,7 @@ struct ring {
 	/*
 	 * Written by both sides, rarely.  RING_WAITING: the producer sleeps
 	 * until there is room.  RING_GROWING: the ring grows, and the producer
-	 * must stop.
+	 * must wait.
 	 */
 	_Alignas(RING_CACHE_LINE) _Atomic uint32_t waiting;
 	/*

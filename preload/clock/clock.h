@@ -226,7 +226,7 @@ void clock_init(bool stamped);
 /*
  * Announce that the process has, or will have, a second thread.  From then on,
  * a thread may use a tick only if the writer has granted the tick to this
- * thread.  Return true for the first call.
+ * thread.  Only the first call returns true.
  */
 bool clock_go_stamped(void);
 

@@ -12,8 +12,8 @@
 /*
  * If mimalloc is loaded, make other objects call our replacements of its
  * functions.  Call this when the libraries that the program needs are loaded,
- * and again after each later load.  An earlier call has patched the 'known'
- * objects; NULL: none.
+ * and again after each later load.  Skip the 'known' objects, which an earlier
+ * call has patched.  If 'known' is NULL, skip none.
  */
 void mimalloc_patch(const struct known_objects *known);
 

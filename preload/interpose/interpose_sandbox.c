@@ -94,8 +94,9 @@ avoid_harm(unsigned harm, bool all_threads)
 	if ((harm & SANDBOX_CONTROL) != 0)
 		end_control(all_threads || remaining_threads_single());
 	/*
-	 * Call this last: the functions above may print messages, and after
-	 * this call say() may print nothing.
+	 * Call this last: the functions above may print messages, but after
+	 * this call say() prints nothing if the filter kills the process for
+	 * printing.
 	 */
 	say_expect_filter((harm & SANDBOX_SAY) != 0);
 }

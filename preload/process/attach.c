@@ -53,7 +53,8 @@ attach_thread(uint64_t parent, uint64_t start_routine)
 		/*
 		 * acquire: pairs with start_recording(), which cleared the flag
 		 * that record_is_dormant() has read.  Everything that
-		 * start_recording() changed before is visible from here on.
+		 * start_recording() changed before it cleared the flag is
+		 * visible from here on.
 		 */
 		atomic_thread_fence(memory_order_acquire);
 		t = thread_attach(process_pid(), &is_handover);

@@ -24,9 +24,9 @@ bool memory_limit_exists(void);
 
 /*
  * May the recorder map 'private_nbytes' of private and 'shared_nbytes' of
- * shared memory?  Return false if there is a limit and /proc cannot be read.
- * Only the writer thread and the thread that starts the trace may call this.
- * Keeps errno.
+ * shared memory?  Also return false if there is a limit and /proc cannot be
+ * read.  Only the writer thread and the thread that starts the trace may call
+ * this.  Keeps errno.
  */
 bool memory_limit_allows(size_t private_nbytes, size_t shared_nbytes);
 
