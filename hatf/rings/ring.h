@@ -3,10 +3,10 @@
  * ring.h - single-producer, single-consumer ring of 64-bit words
  *
  * Every traced thread owns a ring, or two if its signal handlers have events,
- * and is their only producer; the writer thread is the only consumer of all
- * rings.  The ring does not interpret the words: an event is a group of words
- * that are published together.  Nothing here allocates, locks or makes a system
- * call, so these functions may run inside malloc().  The functions of
+ * and is the only producer of its rings; the writer thread is the only consumer
+ * of all rings.  The ring does not interpret the words: an event is a group of
+ * words that are published together.  Nothing here allocates, locks or makes a
+ * system call, so these functions may run inside malloc().  The functions of
  * preload/record/ring_wait.h let a producer wait for room, and let the consumer
  * wake it.
  *
@@ -24,8 +24,8 @@
  *
  * A ring can be part of a mapped file, so that its contents survive if the
  * process is killed (image.h); its memory then takes disk space.  A small ring
- * also stays in the producer's cache.  So a ring starts small, and grows when
- * the producer has to wait for room (ring_wait_grow()).
+ * also stays in the producer's cache.  For both reasons, a ring starts small,
+ * and grows when the producer has to wait for room (ring_wait_grow()).
  *
  * Invariant: tail <= head <= tail + capacity, and the words of [tail, head) are
  * exactly the published words that the consumer has not released.
@@ -107,7 +107,7 @@ struct ring {
 	/* stamp of the first event that 'lost_count' counts */
 	_Atomic uint64_t lost_first;
 	/*
-	 * Identity of the ring, for a reader that finds it in a file; see
+	 * Identity of the ring, for a reader that finds the ring in a file; see
 	 * image.h.  'offset' is 0 in a ring that is not in a file.
 	 */
 	_Alignas(RING_CACHE_LINE) uint64_t magic;

@@ -4,14 +4,15 @@
  *
  * A timeline is a straight line through two readings of both clocks, the stamp
  * counter and the nanosecond clock; the later one is the last reading.  A
- * reading takes the nanoseconds first.  So each reading, and every point
- * between the two, lies on the true line or slightly below it.  A converted
- * time is therefore never later than the moment at which its stamp was taken.
+ * reading takes the nanoseconds first, and the stamp just afterwards.  So at
+ * each reading, and between the two, the line gives a stamp its true time or a
+ * slightly earlier time.  A converted time is therefore never later than the
+ * moment at which its stamp was taken.
  *
- * For a short timeline this holds even when the kernel corrects the rate of its
- * clock.  A long timeline has the more accurate slope, since the errors of its
- * two readings weigh less, and can be extended to stamps before its older
- * point.  So a narrator has one of each.
+ * For a short timeline, this is true even while the kernel corrects the rate of
+ * its clock.  A long timeline has the more accurate slope, since the errors of
+ * its two readings weigh less, and can be extended to stamps before its older
+ * point.  So a narrator has a short and a long timeline.
  *
  * No function here allocates, locks or makes a system call.  A timeline has one
  * owner, who serializes all calls.

@@ -2,9 +2,10 @@
 /*
  * start.h - start the trace of the process
  *
- * Tracing starts with the first heap event of a process, however early, and in
- * the child of a fork with the child's first event.  If there was no event
- * before the library's constructor (load.c), the constructor starts the trace.
+ * Tracing starts with the first heap event of a process, however early the
+ * event is.  In the child of a fork, tracing starts with the child's first
+ * event.  If there was no event before the library's constructor (load.c), the
+ * constructor starts the trace.
  */
 #ifndef START_H
 #define START_H

@@ -3,7 +3,7 @@
  * real.h - the functions that the recorder's functions replace and call
  *
  * 'real' holds, for each function, the next definition after the recorder's in
- * the search order.  This definition is libc's, or that of an allocator which
+ * the search order.  This definition belongs to libc, or to an allocator that
  * the program is linked with or preloads.  At first, the pointer of each
  * allocation function points to a function that resolves all of them.  Callers
  * therefore need no check.  While libc looks up the names, its own allocations
