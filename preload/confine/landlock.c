@@ -120,8 +120,8 @@ landlock_drop_rights(void)
 }
 
 /*
- * The rights that the rules control: those rights in FS_SOMEWHERE that the
- * kernel knows.
+ * The rights that the rules control: the rights in FS_SOMEWHERE that the kernel
+ * knows.
  */
 static uint64_t handled;
 

@@ -156,7 +156,9 @@ run(const struct sock_filter *filter, uint32_t n,
 	return SECCOMP_RET_ALLOW;
 }
 
-/* A call of the recorder, with those arguments that filters often check. */
+/*
+ * A system call of the recorder, with those arguments that filters often check.
+ */
 struct call {
 	int number;
 	uint64_t args[6];
@@ -166,7 +168,7 @@ struct call {
 #define WAIT FUTEX_WAIT_PRIVATE
 #define WAKE FUTEX_WAKE_PRIVATE
 
-/* Calls on threads of the program, while a trace is being written. */
+/* System calls of the program's threads while a trace is being written. */
 static const struct call program_calls[] = {
 	{ SYS_futex, { 0, WAIT } },
 	{ SYS_futex, { 0, WAKE } },
@@ -181,7 +183,7 @@ static const struct call program_calls[] = {
 	{ SYS_madvise, { 0, 4096, MADV_WIPEONFORK } },
 };
 
-/* Calls on the writer thread. */
+/* System calls of the writer thread. */
 static const struct call writer_calls[] = {
 	{ SYS_write, { 1000 } },
 	{ SYS_futex, { 0, WAIT } },
@@ -208,21 +210,21 @@ static const struct call writer_calls[] = {
 };
 
 /*
- * Calls on threads of the program: to wake a writer that sleeps until orders
- * come (writer_sleep.c); and to check, before a new thread takes over a ring,
- * whether the old owner has ended (thread.c).
+ * System calls of the program's threads: to wake a writer that sleeps until
+ * orders come (writer_sleep.c); and to check, before a new thread takes over a
+ * ring, whether the old owner has ended (thread.c).
  */
 static const struct call wake_calls[] = {
 	{ SYS_tgkill, { 0, 0, 32 } },
 	{ SYS_tgkill, { 0, 0, 0 } },
 };
 
-/* Calls on a thread of the program, when the program ends (signals.c). */
+/* System calls of a thread of the program when the program ends (signals.c). */
 static const struct call sigaction_calls[] = {
 	{ SYS_rt_sigaction, { SIGTERM } },
 };
 
-/* Calls of threads of the program that print a message (say.c). */
+/* System calls of a thread of the program that prints a message (say.c). */
 static const struct call say_calls[] = {
 	{ SYS_fstat, { 2 } },
 	{ SYS_rt_sigprocmask, { SIG_SETMASK } },
@@ -230,7 +232,9 @@ static const struct call say_calls[] = {
 	{ SYS_rt_sigtimedwait, { 0 } },
 };
 
-/* Calls of a thread that counts the other threads (remaining_threads.c). */
+/*
+ * System calls of a thread that counts the other threads (remaining_threads.c).
+ */
 static const struct call look_calls[] = {
 	{ SYS_openat, { (uint64_t)-100, 0, 0 } },
 	{ SYS_read, { 1000 } },
@@ -238,8 +242,8 @@ static const struct call look_calls[] = {
 };
 
 /*
- * Calls on threads of the program that have changed their privileges, and on
- * the writer thread, which then changes its own (privileges.c).
+ * System calls of threads of the program that have changed their privileges,
+ * and of the writer thread, which then changes its own (privileges.c).
  */
 static const struct call credentials_calls[] = {
 	{ SYS_capget, { 0 } },	     { SYS_getresuid, { 0 } },
@@ -250,14 +254,14 @@ static const struct call credentials_calls[] = {
 	{ SYS_setresuid, { 0 } },
 };
 
-/* Calls on the writer thread, which cannot work if one of them fails. */
+/* System calls of the writer thread, which cannot work if one of them fails. */
 static const struct call essential_calls[] = {
 	{ SYS_write, { 1000 } },
 	{ SYS_futex, { 0, WAIT } },
 	{ SYS_futex, { 0, WAKE } },
 };
 
-/* Calls on the writer thread, when it takes orders (control.c). */
+/* System calls of the writer thread when it takes orders (control.c). */
 static const struct call control_calls[] = {
 	{ SYS_ppoll, { 0 } },
 	{ SYS_signalfd4, { (uint64_t)-1 } },
@@ -277,7 +281,9 @@ static const struct call control_calls[] = {
 	{ SYS_fcntl, { 1000, 1030, 3 } },
 };
 
-/* Calls at the start of a trace, in addition to the calls of the writer. */
+/*
+ * System calls at the start of a trace, in addition to the calls of the writer.
+ */
 static const struct call start_calls[] = {
 	{ SYS_clone,
 	  { CLONE_VM | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |

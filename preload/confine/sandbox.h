@@ -30,28 +30,35 @@
  * or sends SIGSYS, for a system call that the recorder makes in that place.
  */
 enum sandbox_harm {
-	/* threads of the program, while they record */
+	/* harm to threads of the program while they record */
 	SANDBOX_PROGRAM = 1,
-	/* the writer thread, if the filter applies to it, too */
+	/* harm to the writer thread, if the filter applies to it */
 	SANDBOX_WRITER = 2,
-	/* the start of the trace of a forked child */
+	/* harm at the start of the trace of a forked child */
 	SANDBOX_START = 4,
-	/* the writer, when it takes orders */
+	/* harm to the writer when it takes orders */
 	SANDBOX_CONTROL = 8,
-	/* threads of the program, when they call tgkill(2) */
+	/* harm to threads of the program when they call tgkill(2) */
 	SANDBOX_WAKE = 16,
-	/* threads of the program, when they read their own credentials */
+	/*
+	 * harm to threads of the program when they read their own credentials
+	 */
 	SANDBOX_CREDENTIALS = 32,
 	/*
-	 * the writer: for one of 'essential_calls' (sandbox.c), the filter's
-	 * result is not SECCOMP_RET_ALLOW
+	 * the writer could not work, because the filter's result for one of
+	 * 'essential_calls' (sandbox.c) is not SECCOMP_RET_ALLOW
 	 */
 	SANDBOX_WRITER_REFUSED = 64,
-	/* threads of the program, when they call rt_sigaction(2) */
+	/* harm to threads of the program when they call rt_sigaction(2) */
 	SANDBOX_SIGACTION = 128,
-	/* threads of the program, when they print a message of the recorder */
+	/*
+	 * harm to threads of the program when they print a message of the
+	 * recorder
+	 */
 	SANDBOX_SAY = 256,
-	/* threads of the program, while they read /proc to count threads */
+	/*
+	 * harm to threads of the program while they read /proc to count threads
+	 */
 	SANDBOX_LOOK = 512,
 };
 
