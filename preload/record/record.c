@@ -83,14 +83,15 @@ record_text(enum event_type type, unsigned flags, const char *text,
 }
 
 /*
- * How many bytes of a DTD's text an EVENT_CLIENT_DTD can hold, besides the name
- * and the numbers.
+ * How many bytes of a DTD's text one EVENT_CLIENT_DTD can hold, besides the
+ * DTD's name and the two numbers that put_dtd() writes.
  */
 #define DTD_PART_NBYTES (EVENT_TEXT_NBYTES - RECORD_DTD_NAME_NBYTES - 44)
 
 /*
- * Put a DTD into the ring in parts.  Each part has the DTD's name, the part's
- * offset, the length of the whole DTD, and the part of the text.
+ * Put a DTD into the ring in parts.  Each part has the DTD's name, a piece of
+ * the DTD's text, the offset of this piece in the text, and the length of the
+ * whole text.
  */
 static bool
 put_dtd(struct thread *t, const struct record_dtd *dtd)
@@ -172,15 +173,18 @@ needs_no_time(const struct thread *t, const struct record_block *block)
 static inline bool
 is_idle(void)
 {
-	/* relaxed: only a hint, since record_have_brief_tick() checks more. */
+	/*
+	 * relaxed: only a hint, since record_have_brief_tick() decides whether
+	 * the event can do without a stamp.
+	 */
 	return atomic_load_explicit(&clock_tick, memory_order_relaxed) ==
 	       CLOCK_IDLE;
 }
 
 /*
  * Record an EVENT_REALLOC_BEGIN of 'old' as one word, after a new brief tick if
- * the event needs one.  Return false if the event needs a stamp, a tick of the
- * writer or more than one word, or if there is no room.
+ * the event needs one.  Return false if the event needs a stamp, a tick from
+ * the writer or more than one word, or if there is no room.
  */
 static bool
 put_short_begin(struct thread *t, const struct record_block *old)
@@ -328,8 +332,8 @@ record_is_last_alloc(const void *p, size_t size)
 
 /*
  * Put an event of one word and a stamp into the ring of 't'.  The ring must be
- * closed and have room.  If the clock has left stamped mode meanwhile, wake the
- * writer, which takes system calls.
+ * closed and have room.  If the clock has left stamped mode meanwhile, call
+ * record_confirm_order(), which may make system calls.
  */
 static __attribute__((noinline)) void
 put_stamped(struct thread *t, uint64_t word, const struct record_block *block)
@@ -346,9 +350,9 @@ put_stamped(struct thread *t, uint64_t word, const struct record_block *block)
 
 /*
  * Put an event of one word into the ring, and a stamp or a brief tick if the
- * event needs one.  'kind' is the kind of a word without a stamp,
- * 'stamped_kind' that of a word with a stamp.  Return false if the event needs
- * a tick of the writer, if there is no room, or if the ring is closed.
+ * event needs one.  'kind' is the kind of a word without a stamp, and
+ * 'stamped_kind' the kind of a word with a stamp.  Return false if the event
+ * needs a tick from the writer, if there is no room, or if the ring is closed.
  */
 static inline __attribute__((always_inline)) bool
 put_word(struct thread *t, uint64_t word, enum event_kind kind,

@@ -33,18 +33,18 @@
 #include "preload/state/process_state.h"
 
 /*
- * Is the recorder dormant?  If it is, free() costs this check, and malloc() and
- * calloc() cost this check and own_slot_is_called(); other functions cost a
- * little more.  malloc() checks the flag after the real call.  If recording
- * begins during that call, malloc() therefore records the allocation.  free()
- * checks the flag before the real call.  relaxed suffices: a thread that gets a
- * block from another thread, directly or through the allocator, has
- * synchronized with that thread.  The thread that gets the block therefore
- * cannot read an older value of the flag than the other thread read.  So a
- * trace that has the allocation of a block also has its free, and a trace that
- * has a free also has the next allocation at the same address.  When recording
- * stops, some events may still be published.  The writer recognizes these
- * events by their stamps; see halt() in writer_orders.c.
+ * Is the recorder dormant?  If it is, the recorder adds only this check to
+ * free(), and this check and own_slot_is_called() to malloc() and calloc(); to
+ * other functions it adds a little more.  malloc() checks the flag after the
+ * real call.  If recording begins during that call, malloc() therefore records
+ * the allocation.  free() checks the flag before the real call.  relaxed
+ * suffices: a thread that gets a block from another thread, directly or through
+ * the allocator, has synchronized with that thread.  The thread that gets the
+ * block therefore cannot read an older value of the flag than the other thread
+ * read.  So a trace that has the allocation of a block also has its free, and a
+ * trace that has a free also has the next allocation at the same address.  When
+ * recording stops, some events may still be published.  The writer recognizes
+ * these events by their stamps; see halt() in writer_orders.c.
  */
 static inline __attribute__((always_inline)) bool
 record_is_dormant(void)
@@ -89,10 +89,11 @@ bool record_init_stacks(uint32_t depth, bool with_frees);
 size_t record_stacks_nbytes(void);
 
 /*
- * The slow path, for every event in every state.  If needed, attach the thread,
- * wake the writer, put a new tick into the ring, or wait for room.  Return
- * false if the event is not in the ring: events of this thread are not recorded
- * now, or the event was dropped and counted.  Keeps errno.
+ * The slow path.  It records an event of any type, whatever the state of the
+ * thread, the clock and the ring.  If needed, attach the thread, wake the
+ * writer, put a new tick into the ring, or wait for room.  Return false if the
+ * event is not in the ring: events of this thread are not recorded now, or the
+ * event was dropped and counted.  Keeps errno.
  */
 bool record_event(enum event_type type, unsigned flags, uint64_t op0,
 		  uint64_t op1, uint64_t op2);
@@ -102,9 +103,10 @@ bool record_operands(enum event_type type, unsigned flags,
 		     const uint64_t *operand);
 
 /*
- * Record a text, truncated to EVENT_TEXT_NBYTES: a mark, or an event of the
- * program.  The text goes into the ring in pieces, which together are one
- * event.  Return the same as record_event().  Keeps errno.
+ * Record a text, truncated to EVENT_TEXT_NBYTES: a mark (EVENT_MARK), or an
+ * event of the program's own (EVENT_CLIENT).  The text goes into the ring in
+ * pieces, which together are one event.  Return the same as record_event().
+ * Keeps errno.
  */
 bool record_text(enum event_type type, unsigned flags, const char *text,
 		 size_t nbytes);
@@ -155,14 +157,14 @@ void record_heap_realloc_end(struct thread *t, unsigned flags, const void *old,
 /*
  * If the clock left stamped mode while an event of 't' was being stamped,
  * change the clock back to stamped mode, or confirm that 't' owns the tick.
- * Call this before the event can have consequences.  Keeps errno.
+ * Call this before the event can affect another thread.  Keeps errno.
  */
 void record_confirm_order(const struct thread *t);
 
 /*
- * Does the calling thread's ring have room for 'words' words, even if the
- * writer takes nothing out of it?  The answer is no for a ring in the file,
- * which only the writer can extend.
+ * Has the calling thread's ring, once it is extended to its largest capacity,
+ * room for 'words' more words even if the writer takes nothing out of it?  The
+ * answer is no for a ring in the file, which only the writer can extend.
  */
 bool record_has_room(uint64_t words);
 
@@ -264,8 +266,8 @@ record_realloc_old(struct thread *t, const void *old, uint64_t *limit_ret)
  * Record the end event of the realloc that record_realloc_old() has begun, and
  * open the ring.  The block is now at 'p' and has 'size' bytes.  Return false
  * if the realloc has failed, if one word cannot hold the event, or if the tick
- * has changed.  The ring is then still closed, and the caller must call
- * record_realloc_end().
+ * has changed.  In these cases the ring is still closed, and the caller must
+ * call record_realloc_end().
  */
 static inline __attribute__((always_inline, warn_unused_result)) bool
 record_realloc_word(struct thread *t, const void *p, size_t size,
@@ -289,7 +291,8 @@ record_realloc_word(struct thread *t, const void *p, size_t size,
 /*
  * Is the calling thread's last event the allocation of 'p' with this size?  If
  * so, an operator new must not record the allocation again, because the
- * allocator's operator has called another entry point, which has recorded it.
+ * allocator's own operator new has called another function of the recorder,
+ * such as malloc(), which has recorded it.
  */
 bool record_is_last_alloc(const void *p, size_t size);
 
@@ -322,7 +325,11 @@ record_alloc(void *p, size_t size)
 	const uint64_t word =
 		(uint64_t)size << EVENT_SIZE_SHIFT | address | EVENT_KIND_ALLOC;
 
-	/* No event begins with a word of 0 (RINGS.md, "Events"). */
+	/*
+	 * If malloc(0) has returned NULL, the word is 0.  No event may begin
+	 * with such a word (RINGS.md, "Events"), so the slow path records this
+	 * call.
+	 */
 	if (!record_word(thread_self, word,
 			 (address & EVENT_ADDRESS_EXTRA_BITS) == 0 &&
 				 size < EVENT_SIZE_LIMIT && word != 0))

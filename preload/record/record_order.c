@@ -27,8 +27,9 @@ record_find_sizes(void)
 	if (atomic_load_explicit(&is_done, memory_order_relaxed))
 		return;
 	/*
-	 * Take malloc_usable_size() from the library that defines free().  The
-	 * function of another library may not know the blocks.
+	 * Take malloc_usable_size() from the library that defines free(),
+	 * because the malloc_usable_size() of another library may not know the
+	 * blocks.
 	 */
 	p = elf_lookup_function("malloc_usable_size",
 				(void *)(uintptr_t)real.free, &is_allocators);
@@ -88,7 +89,8 @@ record_stamp(struct thread *t, const struct record_block *block)
 	 * make all threads stamp their next events.  There are two cases.
 	 * Another thread may have claimed a page meanwhile, perhaps before this
 	 * thread read the clock.  Or the pages are unknown or too many to
-	 * claim, which matters only at the end of a block's life.
+	 * claim; in this case the order matters only if the event ends the
+	 * block's life.
 	 */
 	if (!is_owner && (is_small || block->is_end))
 		clock_bump();

@@ -59,9 +59,9 @@ takes_stack(enum event_type type)
 #define DEFINITION_WORDS 16u
 
 /*
- * Put an event that is part of a definition, and publish this event, because
- * the ring may grow while the next event waits for room, and then only
- * published words are copied.  Return false if the event was not put.
+ * Put an event that is part of a definition, and publish this event.  While the
+ * next event waits for room, the ring may grow, and growing copies only the
+ * published words.  Return false if the event was not put.
  */
 static bool
 put_definition(struct thread *t, enum event_type type, unsigned flags,
@@ -173,8 +173,8 @@ put_stack(struct thread *t, uint32_t id, uint32_t generation)
 {
 	ring_put(t->ring, t->head++, event_stack(id));
 	/*
-	 * Publish the word.  If the event waits for room, the ring may grow,
-	 * and then only published words are copied.
+	 * Publish the word now.  If the event that has this stack waits for
+	 * room, the ring may grow, and growing copies only the published words.
 	 */
 	ring_publish(t->ring, t->head);
 	t->stack = id;
@@ -221,10 +221,10 @@ note_stack(struct thread *t, enum event_type type)
 		return false;
 	/*
 	 * If a segment began meanwhile, the segment's file lacks the definition
-	 * of this stack.  Then either the writer sees the word that was just
-	 * published, and adds the definition, or this thread reads the new
-	 * generation below, and announces the stack again.  The counterpart is
-	 * in writer_define_stacks().
+	 * of this stack.  In this case, either the writer sees the word that
+	 * was just published, and adds the definition, or this thread reads the
+	 * new generation below, and announces the stack again.  The counterpart
+	 * is in writer_define_stacks().
 	 */
 	atomic_signal_fence(memory_order_seq_cst);
 	return __builtin_expect(stack_table_generation() == generation, 1) ||

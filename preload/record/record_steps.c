@@ -55,10 +55,10 @@ record_enter(void)
 			return NULL;
 		/*
 		 * If 't' is wiped, free or unattached, the thread has no ring
-		 * yet.  The calls of attach_thread() and attach_nested() are
-		 * the only calls from preload/record up to preload/process.
-		 * attach.c then records the beginning of the thread, by calling
-		 * record_event().
+		 * yet.  attach_thread() and attach_nested() are in
+		 * preload/process, a higher room; code of preload/record calls
+		 * that room only here.  There, attach.c records the beginning
+		 * of the thread by calling record_event().
 		 */
 		if (!thread_is_attached(t))
 			t = attach_thread(0, 0);
@@ -376,7 +376,7 @@ record_put_block(struct thread *t, enum event_type type, unsigned flags,
 	 * If the clock has left stamped mode meanwhile, change the clock back
 	 * to stamped mode, or confirm that 't' owns the tick, as
 	 * record_confirm_order() does.  It is not too late for this, since the
-	 * event has no consequences yet.
+	 * event cannot have affected another thread yet.
 	 */
 	if (clock_tick_after(stamp) != CLOCK_STAMPED)
 		read_tick(t);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ring_room.c - the room of a ring: in the ring file, and in memory
+ * ring_room.c - the disk space and the memory that hold a ring
  *
- * Makes rings in the file, moves a ring from memory into the file, makes rings
- * larger and smaller.  See ringfile.h.
+ * These functions make rings in the ring file, move a ring from memory into
+ * this file, and make rings larger and smaller.  See ringfile.h.
  */
 
 #include <errno.h>
@@ -28,8 +28,9 @@
 #define FIRST_WORDS 8192u
 
 /*
- * Upper bound of the words that a recording puts into a ring before it
- * publishes them: the prelude, and each piece of the longest text.
+ * Upper bound of the number of words that a recording puts into a ring before
+ * it publishes them: the words of the prelude and of all pieces of the longest
+ * text.
  */
 #define UNPUBLISHED_WORDS       \
 	(RECORD_PRELUDE_WORDS + \

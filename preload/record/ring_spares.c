@@ -2,10 +2,10 @@
 /*
  * ring_spares.c - spare rings, which the writer makes before threads need them
  *
- * A new thread takes a spare ring (ringfile_take()), and waits for a moment if
- * there is none.  The writer makes more spare rings (ringfile_make_spares()).
- * A new thread may also take over the ring of a thread that has ended.  See
- * ringfile.h.
+ * A new thread takes a spare ring (ringfile_take()).  If there is none, the
+ * thread waits for at most TAKE_NS.  The writer makes more spare rings
+ * (ringfile_make_spares()).  A new thread may also take over the ring of a
+ * thread that has ended.  See ringfile.h.
  */
 
 #include <stddef.h>

@@ -87,7 +87,7 @@ ring_wait_grow(struct ring *r, uint64_t capacity)
 				r->words[pos & old_mask];
 	/*
 	 * release: if the process is killed, recovery finds the copied words
-	 * with the new capacity.  This also pairs with the acquire in
+	 * with the new capacity.  This store also pairs with the acquire in
 	 * ring_wait_sleep().
 	 */
 	atomic_store_explicit(&r->capacity, capacity, memory_order_release);

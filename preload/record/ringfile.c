@@ -272,7 +272,10 @@ ringfile_make(const struct config *config, const char *trace_path,
 		errno = EOPNOTSUPP;
 		if ((config->rings_asked || is_safe(rf->fd)) &&
 		    fill(will_adopt)) {
-			/* Until a commit, only this path names the trace. */
+			/*
+			 * Until the first commit, recovery takes the name of
+			 * the trace from here.
+			 */
 			set_path(&rf->image->trace[0], trace_path);
 			return;
 		}

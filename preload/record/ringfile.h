@@ -13,11 +13,11 @@
  * extends them ahead of the producer.
  *
  * While there is a writer thread, only the writer opens and extends the file,
- * because the writer has its own descriptor table.  It keeps spare rings for
- * new threads.  A thread that finds no spare ring waits for a moment, and then
- * gets a ring in anonymous memory.  The only difference is that a kill loses
- * the events of such a ring.  If the file cannot be made, all rings are in
- * anonymous memory.
+ * because the writer has its own descriptor table.  The writer keeps spare
+ * rings for new threads.  A thread that finds no spare ring waits for the
+ * writer, for at most two seconds.  If it still finds none, it gets a ring in
+ * anonymous memory.  Such a ring differs in one respect: a kill loses its
+ * events.  If the file cannot be made, all rings are in anonymous memory.
  *
  * The state is wiped in the child of a fork, which makes its own file.
  */
@@ -69,10 +69,10 @@ void ringfile_adopt(struct ring *r);
 void ringfile_begin(const struct config *config, const char *trace_path);
 
 /*
- * Could ringfile_come_back() find the file again?  If 'complete' is set, all
- * rings must be in the file, too, since a kill would lose the events that are
- * recorded in another ring while there is no writer thread.  If no file was
- * made, return !complete.
+ * Could ringfile_come_back() find the file again?  If 'complete' is set, the
+ * answer is yes only if all rings are in the file, too: while there is no
+ * writer thread, a kill would lose the events of a ring outside the file.  If
+ * no file was made, return !complete.
  */
 bool ringfile_can_leave(bool complete);
 

@@ -37,8 +37,8 @@ struct ringfile {
 	bool is_removed;
 	uint64_t generation; /* number of tries to make a ring file so far */
 	/*
-	 * 'retry_ns' is the earliest time of the next try to make a ring, and
-	 * 'refused_ns' that of the next try to extend a ring.
+	 * 'retry_ns' is the earliest time to try again to make a ring, and
+	 * 'refused_ns' is the earliest time to try again to extend a ring.
 	 */
 	uint64_t retry_ns, refused_ns;
 	char path[2 * PATH_MAX + 32];

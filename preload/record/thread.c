@@ -38,13 +38,14 @@ struct pool {
 	_Atomic uint32_t used; /* threads [0, used) have been claimed */
 	/* about how many of the claimed threads are free again */
 	_Atomic uint32_t free_count;
-	_Atomic uint32_t cursor; /* where to look for a free thread */
+	/* where the next search for a free struct begins, modulo 'used' */
+	_Atomic uint32_t cursor;
 	/* next HATF thread number; the initial thread has number 0 */
 	_Atomic uint64_t next_id;
 	/*
 	 * 'ended' lists threads that have become ENDING.  The thread with the
 	 * index i is in ended[i % ENDED_MAX].  The oldest thread has the index
-	 * 'ended_from' or a later one; 'ended_to' is the index after that of
+	 * 'ended_from' or a later one; 'ended_to' is one more than the index of
 	 * the newest thread.  The list is only a hint: a thread may be missing,
 	 * may be listed twice, or may be in use again.
 	 */
@@ -424,10 +425,10 @@ put_ended(_Atomic(struct thread *) *slot, struct thread *t)
 }
 
 /*
- * Return the index of the oldest thread in the list 'ended'.  'to' is the index
- * after that of the newest thread.  The result is only a hint, so all accesses
- * are relaxed.  If a search skips a thread, a later search finds it, or the
- * writer recycles it.
+ * Return the index of the oldest thread in the list 'ended'.  'to' is one more
+ * than the index of the newest thread.  The result is only a hint, so all
+ * accesses are relaxed.  If a search skips a thread, a later search finds it,
+ * or the writer recycles it.
  */
 static uint32_t
 oldest_ended(uint32_t to)
@@ -478,7 +479,7 @@ find_ended(int own_pid)
 void
 thread_end_handovers(void)
 {
-	/* relaxed: no other thread is under the filter yet. */
+	/* relaxed: threads come under the filter only after this store. */
 	atomic_store_explicit(&has_no_handovers, true, memory_order_relaxed);
 }
 
@@ -578,7 +579,7 @@ offer(struct thread *t)
 void
 thread_mark_ending(void)
 {
-	/* A thread that joins this thread must then stamp its next event. */
+	/* Make a thread that joins this thread stamp its next event. */
 	clock_bump();
 	for (struct thread *t = thread_self; t != NULL; t = t->nested) {
 		uint32_t expected = THREAD_ACTIVE;

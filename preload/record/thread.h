@@ -3,13 +3,13 @@
  * thread.h - the recorder's state for each thread
  *
  * One thread of the program (the producer, through 'thread_self') and the
- * writer use a 'struct thread'; each field says who writes it.  These structs
- * are in a pool that is mapped part by part and never unmapped.  In the child
- * of a fork, the kernel wipes the pool (MADV_WIPEONFORK).  A wiped, free or
- * never attached struct has 'limit' 0, which sends the producer to the slow
- * path.  One comparison therefore answers "is there room", "am I attached", "is
- * this a forked child" and "am I a signal handler that interrupted a
- * recording".
+ * writer use a 'struct thread'; a comment at each field or group of fields says
+ * which thread writes it.  These structs are in a pool that is mapped part by
+ * part and never unmapped.  In the child of a fork, the kernel wipes the pool
+ * (MADV_WIPEONFORK).  A wiped, free or never attached struct has 'limit' 0,
+ * which sends the producer to the slow path.  One comparison therefore answers
+ * "is there room", "am I attached", "is this a forked child" and "am I a signal
+ * handler that interrupted a recording".
  *
  *   FREE ──claim──► CLAIMED ──attach──► ACTIVE ──► ENDING ◄──► PROBED
  *    ▲                                    ▲                     │  │
@@ -70,8 +70,9 @@ struct thread {
 	uint64_t tick; /* last tick in the ring, or CLOCK_NO_TICK */
 	uint64_t mask; /* mask of the ring; this copy saves a cache line */
 	struct ring *ring;
-	uint64_t epoch; /* clock_epoch before the last stamp; 0: no stamp */
-	uint32_t owner; /* the thread's number in owners.h */
+	/* 'clock_epoch' as read just before the thread's last stamp; 0: none */
+	uint64_t epoch;
+	uint32_t owner;	      /* the thread's number in owners.h */
 	const void *deleting; /* the block that the allocator's own operator
 				  delete is freeing, see interpose_cxx.c */
 	/* the struct for signal handlers that interrupt a recording; or NULL */
@@ -121,7 +122,7 @@ struct thread {
 	/*
 	 * When the writer first found the ring empty, or when it last asked the
 	 * kernel whether the thread exists; 0: the ring was not empty in the
-	 * last round.
+	 * writer's latest round.
 	 */
 	uint64_t idle_since_ns;
 };
@@ -199,7 +200,8 @@ void thread_end_handovers(void);
 
 /*
  * Let a new thread claim 't'.  The writer calls this when all events of 't' are
- * in the file.  A thread that has claimed 't' but gets no ring calls this, too.
+ * in the file.  A thread that has claimed 't' but has got no ring also calls
+ * this.
  */
 void thread_recycle(struct thread *t);
 

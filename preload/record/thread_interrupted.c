@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * thread_interrupted.c - recordings that a signal handler interrupts and forks;
- * see thread.h
+ * thread_interrupted.c - what a fork needs if it comes from a signal handler
+ * that has interrupted a recording; see thread.h
  */
 
 #include "preload/record/thread.h"

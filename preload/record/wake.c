@@ -160,8 +160,8 @@ wake_is_wanted(uint64_t used, uint64_t capacity)
 	if (own_slot_is_called() && own_slot_has_order())
 		return true;
 	/*
-	 * relaxed, both: if two threads have a first event at the same time,
-	 * the time of either one is right.
+	 * relaxed, both: if two threads find no writer at the same time and
+	 * both store their time, either time will do.
 	 */
 	since = atomic_load_explicit(&wake->away_since_ns,
 				     memory_order_relaxed);
@@ -178,8 +178,8 @@ wake_writer_if_here(void)
 	/*
 	 * seq_cst: before the writer sleeps in ppoll(), it stores that it
 	 * sleeps, and then reads the word.  So either the writer sees the new
-	 * word, or calls->interrupt() sees that the writer sleeps.  As a
-	 * release, this pairs with the acquire in writer_main().
+	 * word, or calls->interrupt() sees that the writer sleeps.  This store
+	 * also pairs, as a release, with the acquire in writer_main().
 	 */
 	atomic_fetch_add_explicit(&wake->word, 1, memory_order_seq_cst);
 	/*

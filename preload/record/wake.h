@@ -36,7 +36,8 @@ struct wake {
 	 * number to 0 when it reports these events in the trace
 	 */
 	_Atomic uint64_t unattached;
-	_Atomic bool is_loss_reported; /* the loss was reported */
+	/* the first of these lost events was reported on standard error */
+	_Atomic bool is_loss_reported;
 };
 
 /*

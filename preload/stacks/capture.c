@@ -127,9 +127,9 @@ number_new(uint32_t parent, uintptr_t address)
 }
 
 /*
- * Return the number of the stack of the last walk.  Search from the innermost
- * frame outwards for a frame whose number is known.  Then find or assign the
- * numbers of the frames further in.
+ * Return the number of the stack that 'c->walk' has found.  Search from the
+ * innermost frame outwards for a frame whose number is known.  Then find or
+ * assign the numbers of the frames further in.
  */
 static __attribute__((noinline)) uint32_t
 number_frames(struct capture *c, uint32_t epoch)

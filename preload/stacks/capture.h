@@ -3,10 +3,10 @@
  * capture.h - find the number of the calling thread's call stack
  *
  * If the thread's cache of paths has the stack (path_cache.h), its number is
- * known.  Otherwise walk the stack (walk.h) and look up its number.  The number
- * is in the frames of the last stack, in the thread's memo (stack_memo.h), or
- * in the tree of all stacks (stack_table.h), which gives each new stack a
- * number.
+ * known.  Otherwise walk the stack (walk.h) and look up its number: first in
+ * the stored frames of the thread's previous stack, then in the thread's memo
+ * (stack_memo.h), and at last in the tree of all stacks (stack_table.h), which
+ * gives each new stack a number.
  */
 #ifndef CAPTURE_H
 #define CAPTURE_H

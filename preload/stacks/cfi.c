@@ -290,7 +290,9 @@ set_rule(struct machine *m, uint64_t reg, enum cfi_how how, int64_t offset)
 	rule = &m->row->caller[reg];
 	rule->how = (uint8_t)how;
 	rule->offset = (int32_t)offset;
-	/* An offset that does not fit makes the rule unknown. */
+	/*
+	 * If the offset does not fit into 'rule->offset', the rule is unknown.
+	 */
 	if (rule->offset != offset)
 		rule->how = CFI_UNDEFINED;
 }

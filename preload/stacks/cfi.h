@@ -4,7 +4,7 @@
  *
  * A small reader of .eh_frame (LSB 5.0, "Exception Frames"; DWARF 5, section
  * 6.4). libunwind and elfutils read the same tables.  But they allocate, or
- * take a lock of their own or the loader's; neither is possible inside
+ * take a lock of their own or a lock of the loader; neither is possible inside
  * malloc().
  *
  * The tables are memory of the traced program, so they may have any content.

@@ -22,7 +22,7 @@ code_object_init(void)
 {
 #ifdef DLFO_STRUCT_HAS_EH_DBASE
 	/*
-	 * The child of a fork inherits the result.  The child must not search
+	 * The child of a fork inherits 'find'.  The child must not search
 	 * again, because a thread of the parent may have held the loader's lock
 	 * during the fork.
 	 */

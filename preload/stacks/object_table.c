@@ -18,7 +18,7 @@
 /* The kernel wipes this struct in the child of a fork. */
 struct objects {
 	_Atomic uint32_t lock;
-	_Atomic uint32_t count; /* the last number in use */
+	_Atomic uint32_t count; /* the highest number in use */
 	_Atomic bool is_retired[STACK_IMAGE_OBJECTS_MAX];
 	struct stack_image_object object[STACK_IMAGE_OBJECTS_MAX];
 };

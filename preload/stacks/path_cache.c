@@ -17,7 +17,7 @@ struct draft {
 
 /*
  * Add the word at 'slot' to the path, with its present value.  Return false if
- * the path has no room, or if the word is too far from the first.
+ * the path has no room, or if the word is too far from the path's first word.
  */
 static bool
 add_word(struct draft *draft, uintptr_t slot)
@@ -36,8 +36,8 @@ add_word(struct draft *draft, uintptr_t slot)
 
 /*
  * The frame at 'idx' was found by a frame pointer.  If a frame further in has
- * saved this frame pointer, add the word where it was saved.  Otherwise the
- * value is the frame pointer of the first visible frame, so set 'takes_bp'.
+ * saved this frame pointer, add the word that holds it.  Otherwise the frame
+ * pointer is unchanged since the first visible frame, so set 'takes_bp'.
  * Return false if the word cannot be added.
  */
 static bool
@@ -76,8 +76,8 @@ add_frames(struct draft *draft, const struct walk *walk)
 	 PATH_WORDS_MAX * (sizeof(uintptr_t) + sizeof(uint32_t)))
 
 /*
- * Make the path of the last stack of 'walk' at the end of the pool.  Return
- * NULL if the stack cannot be kept as a path.
+ * Make the path of the stack that '*walk' has found, at the end of the pool.
+ * Return NULL if the stack cannot be kept as a path.
  */
 static struct path *
 make_path(struct path_cache *cache, const struct walk *walk,
@@ -198,8 +198,8 @@ insert(struct path_cache *cache, uint32_t place, uint64_t key)
 
 /*
  * Return whether the stack with the hash 'key' has been met before.  If not,
- * remember the hash.  (Each entry of 'seen' has one hash, which the hash of a
- * newer stack replaces.)
+ * remember the hash.  (Each entry of 'seen' holds one hash.  A later stack
+ * whose hash belongs in the same entry replaces it.)
  */
 static bool
 was_seen(struct path_cache *cache, uint64_t key)

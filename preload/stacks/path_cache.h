@@ -42,8 +42,8 @@ struct path {
 	/* address of the first word; the offsets count from here */
 	uintptr_t slot;
 	/*
-	 * if 'takes_bp': the frame pointer in the first visible frame
-	 * (walk_exit.h)
+	 * if 'takes_bp': the path applies only if the frame pointer in the
+	 * first visible frame has this value (walk_exit.h)
 	 */
 	uintptr_t bp;
 	uint32_t node;	/* the number of the stack; 0: none */
@@ -164,9 +164,9 @@ path_cache_find(struct path_cache *cache, const struct walk_outlet *outlet,
 }
 
 /*
- * Keep the last stack of the walk, whose first visible frame is 'outlet' and
- * whose number is 'node'.  'node' must not be 0.  Do nothing if the stack is
- * met for the first time, or if it cannot be kept as a path.
+ * Keep the stack that '*walk' has found, whose first visible frame is 'outlet'
+ * and whose number is 'node'.  'node' must not be 0.  Do nothing if the stack
+ * is met for the first time, or if it cannot be kept as a path.
  */
 void path_cache_add(struct path_cache *cache, const struct walk *walk,
 		    const struct walk_outlet *outlet, uint32_t node,

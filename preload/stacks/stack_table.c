@@ -3,8 +3,8 @@
  * stack_table.c - see stack_table.h
  *
  * Each hash table has two parts.  The first entries of a bucket are in the
- * small part, later ones in the large part.  A short process, of which a shell
- * script has thousands, therefore touches few pages.
+ * small part, later ones in the large part.  A short process therefore touches
+ * few pages; a shell script may start thousands of such processes.
  */
 
 #include "preload/stacks/stack_table.h"
@@ -37,7 +37,7 @@ struct tables {
 	uint32_t frame_next[STACK_IMAGE_NODES_MAX];
 	uint64_t frame[STACK_IMAGE_NODES_MAX];
 	/*
-	 * For each stack and each object, the last generation in which some
+	 * For each stack and each object, the latest generation in which some
 	 * ring got the definition of the stack or object.
 	 */
 	_Atomic uint32_t defined[STACK_IMAGE_NODES_MAX];
@@ -350,7 +350,7 @@ stack_table_is_defined(uint32_t id, uint32_t generation)
 void
 stack_table_set_defined(uint32_t id, uint32_t generation)
 {
-	/* release: the definition was published before this. */
+	/* release: the definition was published before this store. */
 	atomic_store_explicit(&tables->defined[id], generation,
 			      memory_order_release);
 }

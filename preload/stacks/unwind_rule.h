@@ -29,7 +29,7 @@
 
 enum unwind_kind {
 	UNWIND_NONE = 0, /* an empty entry */
-	UNWIND_SP,	 /* CFA = RSP + offset; RBP is the caller's */
+	UNWIND_SP,	 /* CFA = RSP + offset; RBP has the caller's value */
 	UNWIND_SP_BP,	 /* CFA = RSP + offset; RBP is saved below the CFA */
 	UNWIND_BP,	 /* CFA = RBP + offset; RBP is saved below the CFA */
 	UNWIND_END,	 /* the outermost frame */

@@ -383,11 +383,11 @@ count_care(struct walk *walk, uint32_t idx)
 }
 
 /*
- * The walk has reached the frame 'idx' of the last stack.  Search the frames
- * further out for a change.  If there is none, return the number of frames from
- * the outermost to 'idx'.  If a frame has changed, append the frame 'idx' and
- * the frames between 'idx' and the changed frame to the frames of the walk, set
- * '*at' to where the walk continues, and return 0.
+ * The walk has reached the frame 'idx' of the previous stack.  Search the
+ * frames further out for a change.  If there is none, return the number of
+ * frames from the outermost to 'idx'.  If a frame has changed, append the frame
+ * 'idx' and the frames between 'idx' and the changed frame to the frames of the
+ * walk, set '*at' to where the walk continues, and return 0.
  */
 static uint32_t
 join(struct walk *walk, uint32_t idx, struct position *at,
@@ -455,7 +455,7 @@ keep(struct walk *walk, uint32_t base, uint32_t inner_count)
 
 /*
  * The walk has found a frame with the same return address at the same place as
- * the frame 'idx' of the last stack.  Return the result of join().
+ * the frame 'idx' of the previous stack.  Return the result of join().
  */
 static uint32_t
 meet(struct walk *walk, uint32_t idx, struct position *at,
@@ -512,8 +512,8 @@ note_hidden(struct hidden *hidden, const struct walk_place *place,
 }
 
 /*
- * Remember how a walk from 'sp' reached its first visible frame, if a struct
- * walk_exit can describe this (walk_exit.h).
+ * Store in 'walk->exits' how a walk from 'sp' reached its first visible frame,
+ * if a struct walk_exit can describe this (walk_exit.h).
  */
 static void
 note_exit(struct walk *walk, uintptr_t sp, const struct hidden *hidden)
@@ -543,10 +543,10 @@ note_exit(struct walk *walk, uintptr_t sp, const struct hidden *hidden)
 }
 
 /*
- * Walk the stack.  Compare it with the frames of the last stack, of which the
- * outermost 'top' frames are valid.  If there are too many frames and there is
- * a last stack, return false.  If there are too many frames and there is no
- * last stack, keep the innermost 'depth' frames and return true.
+ * Walk the stack.  Compare it with the frames of the previous stack, of which
+ * the outermost 'top' frames are valid.  If there are too many frames, return
+ * false if a previous stack is stored; otherwise keep the innermost 'depth'
+ * frames and return true.
  */
 static bool
 try_walk(struct walk *walk, const struct walk_context *context, uint32_t top,
@@ -577,9 +577,10 @@ try_walk(struct walk *walk, const struct walk_context *context, uint32_t top,
 				      hidden_end - hidden_begin) {
 			note_hidden(&hidden, &inner[0], &walk->inner[0]);
 			/*
-			 * If 'outlet' has led to this hidden frame, 'hidden'
-			 * lacks the frames further in, so note_exit() must add
-			 * nothing.
+			 * If the walk came to this hidden frame by 'outlet', it
+			 * has skipped the frames further in.  'hidden' lacks
+			 * these frames, so clear 'is_plain': note_exit() then
+			 * stores nothing.
 			 */
 			hidden.is_plain &= !has_left;
 			has_left = false;

@@ -2,12 +2,12 @@
 /*
  * walk.h - find the return addresses on the calling thread's stack
  *
- * A struct walk keeps the last stack of a thread.  The next walk uses unwind
- * rules only until it reaches a place where the last stack had the same return
- * address.  From there outwards, the place of each frame follows from the next
- * inner frame.  So the walk only compares memory with the values that the last
- * walk found: return addresses, and frame pointers that functions saved.  If
- * nothing has changed, the outer frames are those of the last stack.
+ * A struct walk keeps the stack that a thread's latest walk has found.  The
+ * next walk uses unwind rules only until it reaches a place where the stored
+ * stack has the same return address.  From there outwards, the place of each
+ * frame follows from the next inner frame.  So the walk only compares memory
+ * with the stored values: return addresses, and frame pointers that functions
+ * saved.  If nothing has changed, the stored outer frames are still right.
  *
  * For most frames, the stack pointer alone determines the place.  Comparing
  * such a frame takes one load, independent of the other loads.  The code says
@@ -33,8 +33,8 @@
 #define WALK_FRAMES_MAX (2 * WALK_DEPTH_MAX)
 
 /*
- * A frame of the last stack.  The next walk compares 'address' with the word at
- * 'slot'.
+ * A frame of the stored stack.  The next walk compares 'address' with the word
+ * at 'slot'.
  */
 struct walk_place {
 	uintptr_t slot;	   /* address of the return address */
@@ -88,7 +88,10 @@ enum walk_end {
  * as all zeros.
  */
 struct walk {
-	/* The last stack: its frames, outermost first. */
+	/*
+	 * The stack that the latest walk has found: its frames, outermost
+	 * first.
+	 */
 	uint32_t count;
 	/*
 	 * The outermost 'same_count' frames are the same as in the previous

@@ -42,7 +42,11 @@ struct walk_exit {
 
 /* Starts as all zeros. */
 struct walk_exits {
-	uint8_t last, next; /* last used exit; next exit to replace */
+	/*
+	 * indices in 'exits' of the exit that was used last, and of the exit to
+	 * replace next
+	 */
+	uint8_t last, next;
 	struct walk_exit exits[WALK_EXITS];
 };
 
@@ -73,8 +77,8 @@ walk_exit_holds(const struct walk_exit *e, uintptr_t sp, uintptr_t high)
 
 /*
  * Find the first visible frame of a walk from 'sp' with the frame pointer 'bp'.
- * The stack can be read up to 'high'.  Return false if this way out is not
- * known.
+ * The stack can be read up to 'high'.  Return false if no known way out matches
+ * the stack.
  */
 static inline __attribute__((always_inline)) bool
 walk_exits_find(struct walk_exits *exits, uintptr_t sp, uintptr_t bp,

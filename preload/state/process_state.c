@@ -44,7 +44,10 @@ static int traced_pid;	       /* the result of process_pid() */
 			sets, clears                                        \
 	}
 
-/* Causes that change only facts and the dormant flag, in every state. */
+/*
+ * Entries for the causes that, in every state, change only facts and the
+ * dormant flag.
+ */
 #define IN_ANY_STATE(state)                                              \
 	[PROCESS_IMPOSSIBLE] = MARK(state, SKIP, ON, PROCESS_IS_OFF, 0), \
 	[PROCESS_SANDBOXED] =                                            \
@@ -56,7 +59,7 @@ static int traced_pid;	       /* the result of process_pid() */
 		MARK(state, NOTHING, KEEP, PROCESS_IS_CONFINED, 0)
 
 /*
- * Moves of the two states that have a trace: TRACING and, after the exit
+ * Entries for the two states that have a trace: TRACING and, after the exit
  * handlers, ENDED.
  */
 #define WITH_TRACE(state)                                                  \

@@ -185,7 +185,7 @@ bool process_is_own(void);
 
 /*
  * The thread that starts the trace calls this: store the id of this process as
- * that of the traced process.
+ * the id of the traced process.
  */
 void process_set_pid(void);
 

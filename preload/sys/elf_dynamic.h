@@ -13,7 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A member is NULL or 0 if the object lacks this table. */
+/*
+ * The tables of a loaded object.  If the object lacks a table, the member for
+ * this table is NULL or 0.
+ */
 struct dynamic {
 	const Elf64_Sym *symbols;
 	const char *strings;

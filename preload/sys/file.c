@@ -44,7 +44,10 @@ file_is_at(int folder, const char *name, const struct file_id *id)
 				    O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	bool is_it;
 
-	/* If no descriptor is free, use fstatat() instead of fstat(). */
+	/*
+	 * If the open failed because no descriptor is free, use fstatat()
+	 * instead of fstat().
+	 */
 	if (fd < 0 && errno != EMFILE && errno != ENFILE)
 		return false;
 	is_it = (fd >= 0 ? fstat(fd, &st)

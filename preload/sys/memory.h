@@ -4,8 +4,9 @@
  *
  * The recorder maps its memory and never takes any from the traced heap.  Where
  * the kernel supports names, /proc/PID/maps shows private memory as
- * "[anon:hatftrace]" and shared memory as "[anon_shmem:hatftrace]", until the
- * program may have a filter of system calls (filter.h).
+ * "[anon:hatftrace]" and shared memory as "[anon_shmem:hatftrace]".  Once the
+ * program may have a filter of system calls (filter.h), new mappings get no
+ * name.
  *
  * The functions that return a pointer return NULL on failure.  The memory reads
  * as zero, and only touched pages use physical memory.  It is page-aligned, or

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* header.c - see header.h; the keys are those of hatf/FORMAT.md, "Header" */
+/* header.c - see header.h; hatf/FORMAT.md, "Header", describes the keys */
 
 #include "preload/trace/header.h"
 

@@ -206,8 +206,8 @@ close_hole(struct live_blocks *c, uint64_t hole)
 }
 
 /*
- * Update the size of a block.  From now on the block's stack is that of the
- * call that resized the block.
+ * Update the size of a block.  From now on the block's stack is the stack of
+ * the call that resized the block.
  */
 static void
 change_size(struct live_blocks *c, uint64_t slot, uint64_t size, uint32_t stack)
@@ -241,10 +241,10 @@ apply(struct live_blocks *c, const struct live_block_change *change)
 }
 
 /*
- * If the table is 3/4 full, drop the blocks of destroyed heaps.  If the table
- * is then still half full, grow it.  If there is no memory for a new table of
- * the same size or larger, call live_blocks_fini() and return false.  If the
- * table is less than 1/8 full, shrink it.
+ * If the table is at least 3/4 full, drop the blocks of destroyed heaps.  If
+ * the table is then still at least half full, grow it.  If there is no memory
+ * for a new table of the same size or larger, call live_blocks_fini() and
+ * return false.  If the table is less than 1/8 full, shrink it.
  */
 static bool
 fit(struct live_blocks *c)

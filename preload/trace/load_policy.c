@@ -37,9 +37,9 @@
 #define CONTENDED_END 50u
 #define LOOK_NS	      (NS_PER_SEC / 10)
 /*
- * LOOK_NS is the time between two readings of the number of preemptions.  The
- * second reading comes sooner, LOOK_FIRST_NS after the first one, since many
- * processes live for a short time.
+ * The number of preemptions is read every LOOK_NS.  Only the second reading
+ * comes sooner, LOOK_FIRST_NS after the first one, since many processes live
+ * for a short time.
  */
 #define LOOK_FIRST_NS (NS_PER_SEC / 50)
 

@@ -28,20 +28,24 @@ struct load_policy {
 	 * block halves the pressure.
 	 */
 	uint32_t pressure;
-	uint64_t waits;	   /* waits of all producers, as last reported */
+	/* number of waits of all producers, as last reported */
+	uint64_t waits;
 	bool is_pressed;   /* producers wait, or the writer is overloaded */
 	bool is_contended; /* threads share processors */
-	/* Sums: cost and saving of compression, and cost of writing. */
+	/*
+	 * Sums over recent blocks: what compression has cost and saved, and
+	 * what writing has cost.
+	 */
 	uint64_t compress_ns, compressed_nbytes, saved_nbytes;
 	uint64_t write_ns, written_nbytes;
 	/*
 	 * 'wall_ns': time since the load was last judged.  'work_ns': the
-	 * writer's work in that time, plus the time that compression would have
-	 * taken in addition.  Both are valid only while 'is_pressed' is set.
+	 * writer's work in that time, plus the extra time that compression
+	 * would have taken.  Both are valid only while 'is_pressed' is set.
 	 * 'slept_ns': the writer's sleep during the current block.
 	 */
 	uint64_t wall_ns, work_ns, slept_ns;
-	/* When the last block ended; 0: no block has ended. */
+	/* When the previous block ended; 0: no block has ended. */
 	uint64_t block_ns;
 	uint64_t preemptions_read_ns; /* when 'preemptions' was read */
 	uint64_t look_ns; /* time between two readings of 'preemptions' */

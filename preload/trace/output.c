@@ -43,8 +43,8 @@ add_segment(struct text *t, uint64_t segment)
 }
 
 /*
- * What the conversions of one file name need.  They also need struct
- * output_names, whose values are the same for all names.
+ * Values that the conversions of one file name need besides those in struct
+ * output_names, which are the same for all names.
  */
 struct fill {
 	uint64_t segment, number;
@@ -52,8 +52,8 @@ struct fill {
 };
 
 /*
- * Append the value of one conversion.  Return true if the conversion is that of
- * the running number.
+ * Append the value of one conversion.  Return true if the conversion is %n, the
+ * running number.
  */
 static bool
 add_conversion(struct text *t, const struct output *o, char conversion,
@@ -223,8 +223,8 @@ output_advice(const struct output *o, int error, bool begin_now)
 	if (begin_now)
 		return "";
 	/*
-	 * Give this advice only if the limit is lower than at the start, which
-	 * means that the program itself has lowered the limit.
+	 * Give the following advice only if the limit is lower than at the
+	 * start, which means that the program itself has lowered the limit.
 	 */
 	if ((error == EMFILE && soft_limit(RLIMIT_NOFILE) < o->file_limit) ||
 	    (error == EFBIG && soft_limit(RLIMIT_FSIZE) < o->size_limit))
@@ -281,7 +281,7 @@ output_base(const struct output *o)
 
 /*
  * Return the name by which openat() and similar calls find 'path', and set
- * '*directory_ret' to the directory that they need.
+ * '*directory_ret' to the directory descriptor to pass with this name.
  */
 static const char *
 name_of(const struct output *o, const char *path, int *directory_ret)

@@ -40,7 +40,10 @@ struct output {
 	uint64_t number; /* the running number in the file's name */
 	const char *template;
 	const struct output_names *names;
-	/* the first file's name has the segment number, like the others */
+	/*
+	 * the name of the first file has the segment number, as the names of
+	 * later files do
+	 */
 	bool numbers_all;
 	/*
 	 * Working directory, with '/' at its end, for a relative template.  "":
@@ -72,9 +75,9 @@ void output_copy(struct output *to, const struct output *from);
  * Create the file of a segment.  If a regular file has the name, increase the
  * running number, which is in the place of %n or, if the template has no %n, in
  * a suffix ".1", ".2" and so on.  The file has mode 0600 and is closed on exec.
- * Return 0 or an errno value (EEXIST: something else has the name); after an
- * error 'path' has the name that failed.  The function does not close a
- * descriptor that is already open.
+ * Return 0 or an errno value (EEXIST: a file that is not regular has the name).
+ * After an error 'path' has the name that failed.  The function does not close
+ * a descriptor that is already open.
  */
 int output_open(struct output *o, uint64_t segment);
 

@@ -76,7 +76,8 @@ struct segment {
 	 * CLOCK_MONOTONIC.
 	 */
 	uint64_t since_ns;
-	uint64_t retry_nbytes; /* length at which to retry a failed rotation */
+	/* length of the file at which to retry a failed rotation */
+	uint64_t retry_nbytes;
 	/* The next file could not be opened, and this was reported. */
 	bool is_failing;
 	struct segment_file kept[SEGMENT_KEEP_MAX]; /* a circular buffer */
@@ -148,8 +149,8 @@ bool segment_rotate(struct segment *s, struct narrate_trailer *end,
 /*
  * Call this if the file of this segment cannot be opened again.  All blocks of
  * the segment must have been committed.  Continue in the next file; the present
- * file gets no trailer.  'end' is as for segment_end().  Return the same as
- * segment_open().
+ * file gets no trailer.  'end' has the figures of the whole process.  Return
+ * the same as segment_open().
  */
 bool segment_abandon(struct segment *s, const struct narrate_trailer *end);
 

@@ -70,9 +70,9 @@ struct clock_reading trace_read_clock(struct trace *t);
 /*
  * Adapt the trace to the clock's mode.  'stamped' is true in stamped mode, and
  * false if the clock has ticks.  With HATFTRACE_CLOCK=coarse, round the times
- * in the trace if the clock is in stamped mode.  With 'auto', in stamped mode
- * and without page owners (owners.h), write into the trace that each event has
- * its own stamp.
+ * in the trace if the clock is in stamped mode.  With HATFTRACE_CLOCK=auto, if
+ * the clock is in stamped mode and there are no page owners (owners.h), write
+ * into the trace that each event has its own stamp.
  */
 void trace_set_clock(struct trace *t, bool stamped);
 

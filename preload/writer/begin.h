@@ -4,7 +4,8 @@
  *
  * After the settings are read, the first step checks that there is enough
  * memory, and maps the memory that every process needs.  The second step
- * prepares the rest: the clock, the names, the header, and the writer's tables.
+ * prepares the rest: the clock, the values for the names of the files, the
+ * header, and the writer's tables.
  * A process that records from the start takes both steps at once.  A process
  * that begins dormant takes the second step when it gets its first order, or
  * earlier if the program is about to make a change after which the step could

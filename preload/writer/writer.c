@@ -30,7 +30,9 @@
  * waits for room or has dropped an event.
  */
 #define HOLD_BUSY_NS 50000000ull
-/* A process that ends within this time after its start gets no socket. */
+/*
+ * A process that ends within this time after its start gets no control socket.
+ */
 #define CONTROL_AFTER_NS 100000000ull
 
 static void
@@ -86,7 +88,7 @@ serve_follow(void)
 	    WRITER_FOLLOW_ASKED)
 		return;
 	/*
-	 * The socket is in the old user's folder.  Remove this socket.
+	 * The control socket is in the old user's folder.  Remove this socket.
 	 * control_serve() will make another one in the new user's folder.
 	 */
 	control_close();
@@ -202,7 +204,7 @@ resume(void)
 	 * The ring file was removed before the exec, because a successful exec
 	 * would have left it behind.  The kernel gives no new name to a file
 	 * that has none left.  Therefore make a new file and move the ring into
-	 * it.  This is possible only if there is a single ring, that of the
+	 * it.  This is possible only if there is a single ring: the ring of the
 	 * thread that waits in writer_resume().  Other producers cannot be
 	 * stopped, and would lose the words that they store between the copy
 	 * and the new mapping.

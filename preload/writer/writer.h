@@ -43,7 +43,8 @@ enum writer_end {
 	WRITER_END_QUICK_EXIT,
 	WRITER_END_ABORT,
 	WRITER_END_EXEC,
-	WRITER_END_SANDBOX,	/* a restriction stops the recorder */
+	/* the recorder cannot run under a new restriction */
+	WRITER_END_SANDBOX,
 	WRITER_END_LAST_THREAD, /* the last thread ended, not by exit() */
 	WRITER_END_KILLED,	/* a filter ended the last thread */
 	/* recording was stopped; the process continues */
