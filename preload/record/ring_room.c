@@ -211,7 +211,10 @@ reserve_ring(struct ring *r, uint64_t offset, uint64_t words)
 {
 	if (!ringfile_reserve(offset, ring_nbytes(words)))
 		return false;
-	/* relaxed: the producer waits. */
+	/*
+	 * relaxed: the producer waits, and reads the capacity only after its
+	 * wait.
+	 */
 	atomic_store_explicit(&r->capacity, words, memory_order_relaxed);
 	return true;
 }

@@ -69,8 +69,8 @@ ring_wait_grow(struct ring *r, uint64_t capacity)
 	uint64_t head;
 
 	/*
-	 * acquire: everything that the producer did before it waited is
-	 * visible.
+	 * acquire: this thread sees everything that the producer did before it
+	 * waited.
 	 */
 	if (!atomic_compare_exchange_strong_explicit(
 		    &r->waiting, &expected, RING_GROWING, memory_order_acquire,
@@ -100,8 +100,8 @@ bool
 ring_wait_is_pending(const struct ring *r)
 {
 	/*
-	 * relaxed: only a hint.  If the writer misses that the producer waits,
-	 * the writer sees it in the next round.
+	 * relaxed: only a hint.  If the writer does not see now that the
+	 * producer waits, it sees this in its next round.
 	 */
 	return atomic_load_explicit(&r->waiting, memory_order_relaxed) != 0;
 }

@@ -102,7 +102,8 @@ struct thread {
 	 * a child that clone() has made and that shares its parent's memory.
 	 */
 	_Atomic int tid, pid;
-	bool is_nested;	  /* constant while attached */
+	/* the struct is for signal handlers; constant while attached */
+	bool is_nested;
 	uint64_t id;	  /* HATF thread number; changes when 'tid' does */
 	uint64_t pthread; /* pthread_t; changes when 'tid' does */
 
@@ -116,7 +117,7 @@ struct thread {
 	_Alignas(RING_CACHE_LINE) struct order_producer producer;
 	bool is_gone;	       /* destroyThread is in the trace */
 	bool is_announced;     /* createThread is in the trace */
-	uint64_t announced[3]; /* operands of EVENT_THREAD */
+	uint64_t announced[3]; /* operands of the thread's EVENT_THREAD */
 	/* the thread's name, as in EVENT_NAME; 0: none */
 	uint64_t name[2];
 	/*

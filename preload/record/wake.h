@@ -28,7 +28,8 @@ enum wake_presence {
 /* Part of struct writer, and wiped with it in the child of a fork. */
 struct wake {
 	_Atomic uint32_t presence; /* enum wake_presence; a futex word */
-	_Atomic uint32_t word;	   /* futex word: changed to wake the writer */
+	/* a futex word; each wake-up of the writer changes it */
+	_Atomic uint32_t word;
 	/* When wake_is_wanted() first found no writer; 0: not yet. */
 	_Atomic uint64_t away_since_ns;
 	/*

@@ -451,7 +451,10 @@ run_register(struct machine *m, struct cfi_cursor *c, unsigned op)
 	}
 }
 
-/* Interpret any other instruction. */
+/*
+ * Interpret an instruction that neither run_cfa() nor run_register()
+ * interprets.
+ */
 static void
 run_other(struct machine *m, struct cfi_cursor *c, unsigned op)
 {

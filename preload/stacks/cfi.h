@@ -42,8 +42,9 @@ enum cfi_how {
 struct cfi_rule {
 	uint8_t how; /* enum cfi_how */
 	uint16_t expression_nbytes;
-	int32_t offset;	     /* bytes, or a register's number */
-	uint32_t expression; /* bytes from the start of the section */
+	int32_t offset; /* bytes, or a register's number */
+	/* offset of the expression in the section, in bytes */
+	uint32_t expression;
 };
 
 /* One row of the table: how to unwind from one instruction. */

@@ -58,8 +58,8 @@ struct path {
 struct path_entry {
 	uint64_t key;
 	/*
-	 * Index in the pool, where the entry's path is.  If the entry is a
-	 * branch, this is the index of one of its paths.
+	 * Index in the pool at which the entry's path begins.  If the entry is
+	 * a branch, this is the index of one of its paths.
 	 */
 	uint32_t path;
 	/*
@@ -76,7 +76,7 @@ struct path_cache {
 	struct path_entry entries[1u << PATH_ENTRIES_BITS];
 	/* hashes of stacks that were met once */
 	uint32_t seen[1u << PATH_SEEN_BITS];
-	/* words of the pool that are in use */
+	/* number of words of the pool that are in use */
 	uint32_t used;
 	uint64_t pool[PATH_POOL_WORDS];
 };

@@ -38,9 +38,12 @@ struct stack_memo_entry {
  * again, its number is put into the memo again.
  */
 struct stack_memo {
-	/* entries that the memo uses, less 1; 0: STACK_MEMO_MIN entries */
+	/*
+	 * number of entries that the memo uses, minus 1; 0: STACK_MEMO_MIN
+	 * entries
+	 */
 	uint32_t mask;
-	uint32_t count; /* entries that are not free */
+	uint32_t count; /* number of entries that are not free */
 	struct stack_memo_entry entries[STACK_MEMO_MAX];
 };
 

@@ -27,7 +27,9 @@ struct walk_exit {
 	 */
 	uintptr_t hidden[WALK_EXIT_FRAMES];
 	uint16_t hidden_slot[WALK_EXIT_FRAMES];
-	/* offset of the first visible return address; 0: unused */
+	/*
+	 * offset of the first visible return address; 0: this struct is unused
+	 */
 	uint16_t slot;
 	/* offset where the outermost hidden function saved RBP; 0: nowhere */
 	uint16_t bp_slot;

@@ -103,7 +103,7 @@ load_policy_is_storing(const struct load_policy *p)
 	return p->is_pressed && compression_excess_ns(p, COST_NBYTES) != 0;
 }
 
-/* Decide whether the writer would keep up if it compressed again. */
+/* Decide whether the writer would keep up if it resumed compression. */
 static void
 judge_load(struct load_policy *p, uint64_t now_ns, size_t nbytes)
 {

@@ -20,8 +20,8 @@
 #define TRIES_MAX 100000u
 
 /*
- * Limit for one component of the path.  It leaves room to append ".99999" and
- * ".rings".
+ * Maximum length of one component of the path, in bytes.  It leaves room to
+ * append ".99999" and ".rings".
  */
 #define PART_MAX (NAME_MAX - 12)
 

@@ -31,9 +31,9 @@ void remaining_threads_open_stat(void);
 
 /*
  * Have all threads of the program ended, so that only the writer keeps the
- * process alive?  /proc/self then describes the initial thread, which stays as
- * a zombie.  Store the status of the initial thread, in the form of wait(2), in
- * '*status_ret'.  The status tells, for example, that a seccomp filter has
+ * process alive?  If so, /proc/self describes the initial thread, which stays
+ * as a zombie.  Store the status of the initial thread, in the form of wait(2),
+ * in '*status_ret'.  The status tells, for example, that a seccomp filter has
  * killed the thread.
  */
 bool remaining_threads_none(int *status_ret);
