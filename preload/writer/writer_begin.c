@@ -26,8 +26,8 @@ writer_memory_nbytes(const struct config *config)
 }
 
 /*
- * Map the tables.  The child of a fork has its parent's mapping, which the
- * kernel has wiped.
+ * Map the tables if they are not mapped yet.  The child of a fork inherits the
+ * mapping, whose contents the kernel has wiped.
  */
 static bool
 map_tables(const struct config *config)

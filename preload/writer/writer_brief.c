@@ -4,14 +4,16 @@
  *
  * The first event of the process prepares the writer.  If the process ends
  * before it needs the writer thread, the thread of the program that ends the
- * process does the writer's work.  This thread makes the trace file, writes
- * header, events and trailer, and closes the file.  This takes a fraction of
- * the time that a thread, a ring file and a socket would take.
+ * process does the writer's work.  This thread makes the trace file, writes the
+ * header, the events and the trailer, and closes the file.  All this takes only
+ * a fraction of the time that it would take to make a thread, a ring file and a
+ * socket.
  *
- * The work is the same as in the writer thread (writer_round.c), with the
- * writer's stack and privileges.  One thing differs: during this work the file
- * is in the program's descriptor table, above the standard descriptors and
- * closed on exec.
+ * The thread of the program does the same work as the writer thread
+ * (writer_round.c), on the writer's stack and with the writer's privileges.
+ * One thing differs: during this work the trace file has a descriptor in the
+ * program's descriptor table.  Its number is above those of the standard
+ * descriptors, and an exec closes it.
  */
 
 #include <errno.h>
@@ -101,12 +103,12 @@ leave_trace(enum writer_end end)
 }
 
 /*
- * Must the header name a ring file?  The calling thread makes no ring file, so
- * a header that this thread writes names none.  But if the process is about to
- * exec and the exec fails, the writer thread makes a ring file later.  If the
- * header names no ring file, recovery looks for one only in the folder of the
- * trace.  Therefore the header must name the ring file if HATFTRACE_RINGS names
- * another folder.
+ * Must the header name a ring file?  A header that the calling thread writes
+ * usually names none, because this thread makes no ring file.  But if the
+ * process is about to exec and the exec fails, the writer thread makes a ring
+ * file later.  If the header names no ring file, recovery looks for one only in
+ * the folder of the trace.  Therefore the header must name the ring file if
+ * HATFTRACE_RINGS names another folder.
  */
 static bool
 must_name_rings(enum writer_end end)
@@ -122,8 +124,9 @@ writer_finish_brief(enum writer_end end)
 	struct privileges_saved before;
 
 	/*
-	 * relaxed: only a hint.  A dormant process that calls this function has
-	 * a ring file, which only the writer thread can remove.
+	 * relaxed: only a hint.  If a dormant process calls this function, it
+	 * has a ring file, which only the writer thread can remove.  Therefore
+	 * leave the work to that thread.
 	 */
 	if (atomic_load_explicit(&writer->is_dormant, memory_order_relaxed) ||
 	    must_name_rings(end))
@@ -160,13 +163,16 @@ writer_end_late(void)
 	int saved_errno;
 
 	/*
-	 * Under a filter, do nothing, since the system calls for the file could
-	 * end the process.
+	 * In a sandbox or under a filter of system calls, do nothing, since the
+	 * system calls for the file could end the process.
 	 */
 	if (writer == NULL || process_has(PROCESS_IS_SANDBOXED) ||
 	    process_has(PROCESS_IS_CONFINED))
 		return;
-	/* relaxed: only a hint, which is false in the child of a fork. */
+	/*
+	 * relaxed: only a hint, since the exchange below decides.  In the child
+	 * of a fork the flag is false, because the kernel has wiped 'writer'.
+	 */
 	if (!atomic_load_explicit(&writer->has_late_end,
 				  memory_order_relaxed) ||
 	    !process_is_own())

@@ -58,7 +58,8 @@ make_writer(void)
 		say("cannot start the writer thread: %s; not tracing",
 		    say_errno(errno));
 	/*
-	 * Close the descriptor here, because the new thread has its own copy.
+	 * Close the descriptor in the program's descriptor table, because the
+	 * new thread has its own copy.
 	 */
 	if (fd >= 0)
 		syscall(SYS_close, fd);
@@ -83,8 +84,8 @@ writer_make_early(void)
 	if (!process_is_tracing() || !process_is_own())
 		return;
 	/*
-	 * A dormant process has no file to open, and may need to be
-	 * single-threaded, so do not make the thread.  But prepare the tables
+	 * Do not make the writer thread of a dormant process, which has no file
+	 * to open and may need to be single-threaded.  But prepare the tables
 	 * now, since the program's next call may hide /proc.
 	 */
 	if (record_is_dormant())
@@ -165,7 +166,7 @@ writer_depart(bool for_call)
 	atomic_store_explicit(&writer->departure, WRITER_DEPART_NONE,
 			      memory_order_release);
 	/*
-	 * If the writer has not left during a trace, there are no files to
+	 * If no trace was open when the writer left, there are no files to
 	 * open.
 	 */
 	if (gone && for_call && writer->has_left)
@@ -213,7 +214,8 @@ writer_obey(enum writer_order order)
 	uint32_t none = WRITER_ORDER_NONE;
 
 	/*
-	 * Only one thread at a time may have an order. release: pairs with the
+	 * There is room for only one order, so wait until the writer has
+	 * carried out the order of any other thread. release: pairs with the
 	 * acquire in writer_serve_client().
 	 */
 	while (!atomic_compare_exchange_strong_explicit(
@@ -317,7 +319,7 @@ writer_resume(void)
 	/* release: pairs with the acquire in resume(). */
 	atomic_store_explicit(&writer->resume, 1, memory_order_release);
 	/*
-	 * acquire: after this, the thread sees the new ring file, which is
+	 * acquire: after this loop, the thread sees the new ring file, which is
 	 * mapped at the ring's address.
 	 */
 	while (process_is_tracing() &&

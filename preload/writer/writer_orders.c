@@ -290,7 +290,10 @@ tell_trace(struct text *answer)
 			NS_PER_SEC);
 }
 
-/* If there is a table of the live blocks, tell how many blocks it has. */
+/*
+ * If there is a table of the live blocks, add their bytes and their number to
+ * the answer.
+ */
 static void
 tell_live(struct text *answer)
 {
@@ -355,10 +358,11 @@ rotate(void)
 		return say_errno(writer->trace.error);
 	if (writer_is_forking(writer->trace.narrator.timeline.ns1)) {
 		/*
-		 * writer_is_forking() has noted that the segment is to end
-		 * after the fork.  Drop the note, since the order has failed.
-		 * If the segment is due for another reason, the next check
-		 * notes it again.
+		 * writer_is_forking() has set 'fork_kept_ns', so that the
+		 * segment ends after the fork.  Undo this, since the order to
+		 * rotate has failed.  If the segment is due to end for another
+		 * reason, the next call of writer_is_forking() sets
+		 * 'fork_kept_ns' again.
 		 */
 		writer->fork_kept_ns = 0;
 		return "a fork is under way; try again";
@@ -393,8 +397,8 @@ void
 writer_obey_bell(enum bell_call call)
 {
 	/*
-	 * Only an order to stop is left to the writer.  The thread of the
-	 * program that takes an order to start also carries it out.
+	 * Ignore an order to start.  The thread of the program that takes such
+	 * an order passes it on by writer_obey().
 	 */
 	if (call == BELL_STOP && !writer->is_dormant)
 		stop_recording();

@@ -5,13 +5,14 @@
  * At first the thread makes the trace file, unless the process is dormant or a
  * thread of the program has made the file.  The thread leaves after some time
  * without events, or when a thread of the program is about to make a call for
- * which the process must be single-threaded.  Before the thread leaves, all
- * events that it has taken out of the rings are in the file.  Later events wait
- * in the rings.  If the thread leaves because it is idle, all rings are in the
- * ring file, so a kill loses no events.  If it leaves for a call, rings may be
- * in memory only.  The kernel closes the thread's descriptors.  A later writer
- * thread opens the same files again by their names.  A writer thread leaves
- * only if it has checked that the files can be opened again.
+ * which the process must be single-threaded.  Before the thread leaves, it
+ * writes all events that it has taken out of the rings to the file.  Later
+ * events wait in the rings.  If the thread leaves because it is idle, all rings
+ * are in the ring file, so a kill loses no events.  If it leaves for such a
+ * call, some rings may be in memory only.  The kernel closes the thread's
+ * descriptors.  A later writer thread opens the same files again by their
+ * names.  A writer thread leaves only if it has checked that the files can be
+ * opened again.
  */
 
 #include <errno.h>
@@ -256,10 +257,11 @@ can_reopen(bool complete)
 }
 
 /*
- * Could a thread of the program make another writer?  The answer is no under a
- * filter, which might forbid it.  The answer is also no if children of the
- * process will be in another PID namespace.  In that case 'pid_for_children' is
- * missing or names the other namespace.
+ * Could a thread of the program make another writer thread?  The answer is no
+ * if the process has a filter of system calls, which might forbid it.  The
+ * answer is also no if children of the process will be in another PID
+ * namespace.  In that case 'pid_for_children' is missing or names the other
+ * namespace.
  */
 static bool
 can_return(void)
@@ -360,8 +362,9 @@ writer_leave_if_idle(uint64_t now, uint32_t wake)
 	atomic_store_explicit(&writer->wake.presence, WAKE_AWAY,
 			      memory_order_seq_cst);
 	/*
-	 * If the word has changed, stay.  But if the exchange fails, a thread
-	 * of the program is about to make another writer, so leave.
+	 * If wake.word has changed, there may be new work, so try to stay.  If
+	 * the exchange then fails, a thread of the program is already about to
+	 * make another writer, so leave nevertheless.
 	 */
 	if (atomic_load_explicit(&writer->wake.word, memory_order_seq_cst) ==
 		    wake ||

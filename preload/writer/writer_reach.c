@@ -56,7 +56,10 @@ writer_limit_reach(void)
 	allow_trace(rules);
 	control_allow(rules, privileges_may_change_user());
 	landlock_allow_path(rules, "/proc", LANDLOCK_USE_READ);
-	/* say.c needs this if a filter forbids it to copy the descriptor. */
+	/*
+	 * If a filter forbids say.c to copy the descriptor of standard error,
+	 * say.c opens this path instead.
+	 */
 	landlock_allow_path(rules, "/proc/self/fd/2", LANDLOCK_USE_WRITE);
 	landlock_enforce(rules);
 }

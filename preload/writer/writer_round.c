@@ -143,10 +143,10 @@ writer_define_stacks(void)
 		return true;
 	/*
 	 * A thread first puts a stack into its ring, and then reads the number
-	 * of the segment.  It uses no fence between the two, since a fence
-	 * would cost more than everything else.  After this wait, if a thread
-	 * has read the old number, the writer sees the stack that this thread
-	 * has put into its ring.
+	 * of the segment.  It uses no fence between the two steps, since a
+	 * fence would cost more than everything else that the thread does for
+	 * an event.  After this wait, if a thread has read the old number, the
+	 * writer sees the stack that this thread has put into its ring.
 	 */
 	sys_futex_wait(&never, 0, STORES_NS);
 	for (uint32_t i = 0; i < n; i++) {
@@ -195,8 +195,8 @@ writer_take_event(void *narrator, const struct order_producer *producer,
 	if (__builtin_expect(narrate_is_full(narrator), 0) && writer_commit())
 		rotate_if_due();
 	/*
-	 * If the event has a later stamp than the last reading of the clock,
-	 * read the clock again.  This happens at the end of a trace.
+	 * Events later than the last reading of the clock are drained only at
+	 * the end of a trace.  Read the clock again for such an event.
 	 */
 	if (__builtin_expect(ev->stamp > line->stamp1, 0))
 		writer_read_clock();
@@ -216,8 +216,8 @@ writer_take_event(void *narrator, const struct order_producer *producer,
 }
 
 /*
- * Take a run of events at once.  This is like writer_take_event(), but only for
- * a writer without a table of live blocks.  It is an order_run_sink.
+ * Take a run of events at once, as writer_take_event() takes a single event.
+ * Only a writer without a table of live blocks uses this order_run_sink.
  */
 static size_t
 take_run(void *narrator, const struct order_producer *producer,
@@ -301,9 +301,9 @@ is_blocked_too_long(uint64_t now)
 }
 
 /*
- * If only one thread has had events for long enough (tick_grant.h), grant the
- * tick to this thread.  Do nothing if HATFTRACE_CLOCK is us or ns, or if the
- * round had no events.
+ * If one thread has been the only one with events for long enough
+ * (tick_grant.h), grant the tick to this thread.  Do nothing if HATFTRACE_CLOCK
+ * is us or ns, or if the round had no events.
  */
 static void
 grant_tick(uint64_t now)
@@ -336,8 +336,8 @@ writer_round(void)
 	trace_look_at_load(&writer->trace, r.ns);
 	writer_collect_threads();
 	/*
-	 * Change to stamps one round later, since this round may still drain
-	 * events with ticks.
+	 * Change the trace to stamps one round after the clock, since this
+	 * round may still drain events with ticks.
 	 */
 	trace_set_clock(&writer->trace, stamped && writer->was_stamped);
 	writer->was_stamped = stamped;

@@ -84,9 +84,11 @@ struct writer {
 	 * must not append the events that are in the rings.
 	 */
 	bool is_stopped;
-	uint32_t fork_count;	/* forks under way */
-	uint64_t fork_since_ns; /* when the last fork began */
-	/* since when forks have delayed the segment's end; 0: they do not */
+	uint32_t fork_count;	/* number of forks under way */
+	uint64_t fork_since_ns; /* when the latest fork began */
+	/*
+	 * when forks began to delay the segment's end; 0: they do not delay it
+	 */
 	uint64_t fork_kept_ns;
 	/*
 	 * true: nothing is recorded at present.  The thread that begins the
@@ -98,7 +100,8 @@ struct writer {
 	bool is_limited;  /* has writer_limit_reach() run? */
 	/* no bell (own_slot.h) is possible, so the writer thread must stay */
 	bool has_no_bell;
-	bool has_left; /* the last writer left while a trace was open */
+	/* the previous writer thread left while a trace was open */
+	bool has_left;
 	/* since when there has been no client and no order */
 	uint64_t quiet_since_ns;
 	/* Figures of the last trace that ended. */
@@ -123,13 +126,18 @@ struct writer {
 	 * in the form of wait(2).
 	 */
 	int exit_status;
-	/* The producer whose open realloc blocked the last round; or NULL. */
+	/*
+	 * The producer whose open realloc blocked the previous round; or NULL.
+	 */
 	const struct order_producer *blocked;
 	uint64_t blocked_pos, blocked_since_ns;
 	/* End of the writer's pause after a trailer; 0: no pause. */
 	_Atomic uint64_t hold_until_ns;
 	struct wake wake;
-	/* Futex word: the writer changes it after an answer and at its end. */
+	/*
+	 * Futex word: the writer changes it after it has answered a request to
+	 * end the trace, and when the writer thread ends.
+	 */
 	_Atomic uint32_t done;
 	/* Futex word: the writer changes it after it has encoded a fork. */
 	_Atomic uint32_t forks;
@@ -148,9 +156,11 @@ struct writer {
 	struct ring *adopt;
 	_Atomic uint32_t client_order; /* enum writer_order; 0: none */
 	_Atomic bool client_done;      /* was the last order successful? */
-	_Atomic uint32_t resume;       /* 1: writer_resume() waits */
-	_Atomic uint32_t request;      /* enum writer_end + 1; 0: none */
-	_Atomic bool is_ending;	       /* writer_end_dormant() was called */
+	/* 1: a thread waits in writer_resume() */
+	_Atomic uint32_t resume;
+	/* requested end of the trace: enum writer_end + 1; 0: no request */
+	_Atomic uint32_t request;
+	_Atomic bool is_ending; /* writer_end_dormant() was called */
 	/* when the writer saw 'is_ending'; 0: not yet */
 	uint64_t ending_since_ns;
 	/* Pointers into 'struct writer_tables'. */
@@ -252,8 +262,8 @@ void writer_commit_rings(void);
 bool writer_define_stacks(void);
 
 /*
- * Call this only between events.  End the segment and begin another.  Return
- * false if the trace cannot continue.
+ * Call this only between two events.  End the segment and begin another.
+ * Return false if the trace cannot continue.
  */
 bool writer_rotate_now(void);
 

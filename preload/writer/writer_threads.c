@@ -61,8 +61,8 @@ growth_left(uint64_t limit)
 }
 
 /*
- * Make a ring larger, up to 'share' words and by at most 'left' words.  Return
- * the number of added words.
+ * Make a ring larger, to at most 'share' words and by at most 'left' words.
+ * Return the number of added words.
  */
 static uint64_t
 extend_ring(struct ring *r, uint64_t share, uint64_t left)
