@@ -70,7 +70,10 @@ struct overlaps {
 	uint64_t seen_count;
 	struct overlaps_suspect suspects[OVERLAPS_SUSPECTS_MAX];
 	unsigned suspect_count, freed_count;
-	/* Called with the allocation of a block that overlaps another one. */
+	/*
+	 * Called for each overlap, with the event that allocated the newer
+	 * block.
+	 */
 	void (*tell)(void *ctx, const struct hatf_event *newer);
 	void *ctx;
 };

@@ -315,8 +315,8 @@ edit_header(void *context, const struct hatf_reader *reader, char *header)
 }
 
 /*
- * Do readers of the format look for call sites?  If so, remove the hidden
- * frames from the stacks.
+ * Is this a format for tools that show call sites?  Such a format gets stacks
+ * without hidden frames.
  */
 static bool
 is_profile(const char *format)

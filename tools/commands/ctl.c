@@ -114,9 +114,9 @@ json_value(const char *key, const char *value)
 }
 
 /*
- * Add keys for the live bytes and blocks and the peak, unless 'figures' is
- * NULL.  These figures replace those of the recorder, which may be older.
- * Return how many keys are new.
+ * Add keys for the live bytes, the live blocks and the peak, unless 'figures'
+ * is NULL.  These figures replace those of the recorder's answer, which may be
+ * older.  Return how many of the keys 'object' did not have before.
  */
 static size_t
 add_figures(json_t *object, const struct live_figures *figures)
@@ -432,7 +432,8 @@ add_answered(const struct tracer_answer *r, void *context)
 
 /*
  * Add a process whose next file will begin with the live blocks.  Refuse to
- * rotate the trace of any other process: its snapshot would lack blocks.
+ * rotate the trace of any other process, because its snapshot would lack
+ * blocks.
  */
 static bool
 add_rotating(const struct tracer_answer *r, void *context)

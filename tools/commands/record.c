@@ -434,8 +434,8 @@ tell_missing(const struct job *job, const struct launch *l, const char *others)
 {
 	/*
 	 * If the command cannot be traced, the reason was printed before the
-	 * command ran.  Repeat the reason only if there are other traces: the
-	 * message then also counts these traces.
+	 * command ran.  Print the reason again only if there are other traces,
+	 * because the message then also counts the other traces.
 	 */
 	if (job->untraceable != NULL && others[0] == '\0')
 		return;

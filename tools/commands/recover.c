@@ -116,7 +116,10 @@ is_there(const char *path)
 	return lstat(path, &st) == 0;
 }
 
-/* Return the end of the line about a trace that has its trailer. */
+/*
+ * Return the text that follows the path in the line about a trace that has its
+ * trailer.
+ */
 static const char *
 text_of_ended(bool complete)
 {
@@ -384,8 +387,9 @@ judge_file(struct recover *c, const char *path)
 		const size_t n = (size_t)(slash - path);
 
 		/*
-		 * The ring files in this directory were handled before, but a
-		 * ring file in another directory was not.
+		 * If the ring file is in the same directory as the trace, it
+		 * was handled before.  If it is in another directory, handle it
+		 * now.
 		 */
 		if (strncmp(rings, path, n + 1) == 0 &&
 		    strchr(rings + n + 1, '/') == NULL)

@@ -85,7 +85,7 @@ enum {
 	BY_TIME,
 };
 
-/* In the order of enum group_key. */
+/* The words for enum group_key, in its order. */
 static const char *const key_words[] = { "peak",      "live",
 					 "allocated", "allocations",
 					 "temporary", "moved",

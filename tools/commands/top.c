@@ -103,7 +103,7 @@ struct watch {
 	char title[1024], state[300];
 	struct live_trace *trace;
 	struct live_sites *sites, *threads;
-	struct live_page page; /* the last page */
+	struct live_page page; /* the page that was printed last */
 	struct amount allocated_before;
 	uint64_t shown_ns, page_count;
 	/*
@@ -116,7 +116,9 @@ struct watch {
 	uint64_t flushed_count;
 	/* the next page lacks flushed events */
 	bool is_behind;
-	/* a page has had all flushed events; growth counts from that page */
+	/*
+	 * a page has shown all flushed events; growth counts from that page on
+	 */
 	bool has_caught_up;
 	bool is_over, has_failed;
 };

@@ -77,7 +77,7 @@ struct finding {
 	bool no_memory;
 };
 
-/* Return the address of the violation; 0: none. */
+/* Return the address that the violation concerns; 0: none. */
 static uint64_t
 address_at_fault(const struct hatf_event *e)
 {

@@ -17,7 +17,10 @@
 /* Maximum number of traces. */
 #define COMPARISON_TRACES_MAX 256
 
-/* Longer names of sites and threads are truncated to this size, with NUL. */
+/*
+ * Longer names of sites and threads are truncated to this size, which includes
+ * the NUL.
+ */
 #define COMPARISON_NAME_NBYTES 4096
 
 /* The judgement of one measure of a row. */
@@ -28,11 +31,17 @@ struct contrast {
 
 struct comparison_row {
 	char *name;	       /* the row's name, escaped */
-	struct measured *runs; /* by trace, the old traces first */
+	struct measured *runs; /* values in each trace, old traces first */
 	struct contrast contrasts[MEASURE_COUNT];
-	/* Largest change of a measure, as a share of the program's value. */
+	/*
+	 * The largest change of any measure, as a share of the whole program's
+	 * value of the same measure.
+	 */
 	double weight;
-	/* no old trace has the row; no new trace has the row */
+	/*
+	 * 'is_new': no old trace has the row.  'is_gone': no new trace has the
+	 * row.
+	 */
 	bool is_new, is_gone;
 };
 
@@ -42,7 +51,11 @@ struct comparison {
 	struct comparison_row total;
 	struct comparison_row *rows;
 	uint32_t count, cap;
-	uint32_t *slots; /* hash table of the names: row plus 1; 0: free */
+	/*
+	 * Hash table of the names.  A slot is the number of a row plus 1, or 0
+	 * if the slot is free.
+	 */
+	uint32_t *slots;
 	size_t slot_count;
 	struct seeded_hash hash;
 	bool has_stacks;   /* some trace has call stacks */

@@ -99,7 +99,9 @@ take_term(const char **p, struct condition_term *term)
 	return take_amount(p, term);
 }
 
-/* Keep the text of a term without the blanks at its end. */
+/*
+ * Store the text of a term, without the blanks at its end and truncated to fit.
+ */
 static void
 keep_text(struct condition_term *term, const char *begin, const char *end)
 {

@@ -9,8 +9,9 @@
  * 						 row, or any new row
  * 	AMOUNT = NUMBER [ "K" | "M" | "G" | "%" ]
  *
- * Only a difference that verdict.h calls a change counts.  A percentage refers
- * to the old value or, if that is 0, to the old value of the whole program.
+ * Growth counts only if verdict.h judges it to be a change and not noise.  A
+ * percentage refers to the old value or, if that is 0, to the old value of the
+ * whole program.
  */
 #ifndef CONDITION_H
 #define CONDITION_H

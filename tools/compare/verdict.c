@@ -23,7 +23,10 @@ verdict_side_make(uint64_t *values, size_t count)
 	side.min = values[0];
 	side.max = values[count - 1];
 	side.median = values[middle];
-	/* Add half the difference: the sum of the two values may overflow. */
+	/*
+	 * Add half the difference of the two middle values, because their sum
+	 * may overflow.
+	 */
 	if (count % 2 == 0)
 		side.median += (values[middle + 1] - values[middle]) / 2;
 	side.count = count;

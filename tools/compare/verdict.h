@@ -4,13 +4,14 @@
  *
  * Two runs of one program differ because of hash seeds, threads and time.  The
  * spread of a side is the difference between the largest and the smallest value
- * of its runs.  A difference of the medians is a change if it
+ * of its runs.  A difference of the medians is a change if
  *
- *   - exceeds two shares: 'floor' of the old median, and 'total_floor' of the
+ *   - it exceeds both 'floor' times the old median and 'total_floor' times the
  *     value of the whole program,
- *   - exceeds 'spread_factor' times the larger of the two spreads, or twice as
- *     much if one side has a single run, and
- *   - has all new values above all old values, or all of them below.
+ *   - it exceeds 'spread_factor' times the larger of the two spreads, or twice
+ *     as much if a side has only a single run, and
+ *   - all new values are above all old values, or all new values are below all
+ *     old values.
  *
  * Pure functions; any thread may call them.
  */

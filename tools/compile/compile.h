@@ -12,18 +12,19 @@
  * 	failed calls	left out
  * 	free of an unknown or inherited block
  * 			left out
- * 	alloc at an address that is live
- * 			free of the block that was there, then the call of alloc
- * 	blocks that lived when the trace began, if the trace lists them
+ * 	alloc at the address of a live block
+ * 			free of the live block, then the call for the alloc
+ * 	blocks that were live when the trace began, if the trace lists them
  * 			allocated at the start, each by its thread
  * 	blocks of pools and other heaps (heap is not 0)
  * 			left out, because the memory of a pool is itself a block
  * 			of heap 0
- * 	live at the end	stay allocated
- * 	live when a window begins
+ * 	blocks that are live at the end
+ * 			stay allocated
+ * 	blocks that are live when a window begins
  * 			allocated before the measures begin, in the order of the
  * 			trace, each by its thread or, if this thread has ended,
- * 			by the initial thread.  WORD_BEGIN follows
+ * 			by the initial thread.  WORD_BEGIN follows these calls
  * 	createThread	the creator starts a thread; the initial thread does so
  * 			if the creator is unknown.  If the new thread gets the
  * 			stream of an earlier thread, the creator first waits for

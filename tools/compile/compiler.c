@@ -94,9 +94,9 @@ compiler_find_thread(struct compiler *c, uint64_t id, uint32_t *stream_ret)
 }
 
 /*
- * Find the stream of the thread that created the thread of 'e'; 0, the stream
- * of the initial thread, if the creator is unknown.  If there is no stream yet,
- * begin the creator as the initial thread.
+ * Find the stream of the thread that created the thread of 'e'.  If the creator
+ * is unknown, this is stream 0, that of the initial thread.  If there is no
+ * stream yet, begin the creator as the initial thread.
  */
 static bool
 find_creator(struct compiler *c, const struct hatf_event *e,

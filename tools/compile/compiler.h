@@ -38,11 +38,13 @@ struct compiler {
 	struct what_if what_if; /* open if the options contain a plan */
 	struct ordered_map early_blocks, early_threads;
 	/*
-	 * Nanoseconds in a unit of the trace's time, and the start of the
-	 * window.  If 'unit_ns' is 0, write no pauses.
+	 * 'unit_ns': nanoseconds in a unit of the trace's time; 0: write no
+	 * pauses.  'begin_time': start of the window, in units of the trace's
+	 * time.
 	 */
 	uint64_t unit_ns, begin_time;
-	uint64_t *paused_ns; /* by stream: when its last pause ends, in ns */
+	/* when the last pause of each stream ends, in ns; indexed by stream */
+	uint64_t *paused_ns;
 	/* Why the trace cannot be compiled; NULL: see errno. */
 	const char *limit;
 };

@@ -14,7 +14,7 @@
 #include "hatf/containers/u64_map.h"
 
 struct ordered_item {
-	uint64_t key; /* address of a block, id of a thread */
+	uint64_t key; /* address of a block, or id of a thread */
 	uint64_t size, alignment, thread;
 	uint8_t kind; /* the call that allocates the block in the replay */
 	bool is_gone; /* the item was removed */

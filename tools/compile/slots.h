@@ -2,24 +2,26 @@
 /*
  * slots.h - assign slots to the live blocks of a trace (replay_words.h)
  *
- * A freed slot goes to the thread that freed it, so that its next use needs no
- * hand-over between threads.  A thread keeps at most SLOTS_KEPT freed slots.
- * All others go to a queue that the threads share.  If a thread needs a slot
- * but keeps no freed one, the thread takes the first slot of the queue, but
- * only if the queue has more than SLOTS_QUEUED slots.  The slot has then been
- * in the queue for so long that the thread rarely needs to wait for the thread
- * that freed it.  If the queue has fewer slots, the thread takes a slot that
- * has never been used.  A thread gets such slots in groups.  The block
- * addresses of a thread's first group, SLOTS_FRESH slots, fill two cache lines
- * of the driver.  Each later group is twice as large as the one before, up to
- * SLOTS_FRESH_MAX slots, whose block addresses fill a page.  If all groups were
- * small, lines of different threads would be neighbours, and a processor that
- * prefetches neighbours would take lines from the thread that writes them.
+ * A freed slot goes to the thread that freed it, so that the next use of the
+ * slot needs no hand-over between threads.  A thread keeps at most SLOTS_KEPT
+ * freed slots.  Any other freed slot goes to a queue that the threads share.
+ * If a thread needs a slot but keeps no freed one, the thread takes the first
+ * slot of the queue, but only if the queue has more than SLOTS_QUEUED slots.
+ * The slot has then been in the queue for so long that the thread rarely needs
+ * to wait for the thread that freed it.  Otherwise, the thread takes a slot
+ * that has never been used.
+ *
+ * A thread gets unused slots in groups.  The block addresses of a thread's
+ * first group, SLOTS_FRESH slots, fill two cache lines of the driver.  Each
+ * later group is twice as large as the one before, up to SLOTS_FRESH_MAX slots,
+ * whose block addresses fill a page.  If all groups were small, lines of
+ * different threads would be neighbours, and a processor that prefetches
+ * neighbours would take lines from the thread that writes them.
  *
  * Therefore the number of slots is at most the peak number of live blocks plus
  * SLOTS_QUEUED, plus SLOTS_KEPT for each thread, plus the unused slots of each
  * thread's last group.  If a thread has used N slots of its groups, at most
- * N + SLOTS_FRESH slots are unused.  Each slot takes 24 bytes here.
+ * N + SLOTS_FRESH slots are unused.  A struct slot takes 24 bytes.
  *
  * Used by one thread at a time.
  */
@@ -40,7 +42,7 @@
 struct slot {
 	uint64_t offset; /* offset of the slot's last call; 0: no call yet */
 	uint32_t stream, turn; /* stream and turn of the slot's last call */
-	uint32_t next;	       /* next in a list of free slots */
+	uint32_t next;	       /* next slot in a list of free slots */
 	/*
 	 * How many pages of the slot's block the last realloc may have copied,
 	 * up to UINT32_MAX.
@@ -61,7 +63,7 @@ struct slot_keeper {
 struct slots {
 	struct slot *slots;
 	uint32_t count, cap;
-	struct slot_keeper *keepers; /* by stream */
+	struct slot_keeper *keepers; /* indexed by stream */
 	uint32_t keeper_count;
 	uint32_t queue_first, queue_last, queue_count;
 };

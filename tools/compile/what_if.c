@@ -361,8 +361,8 @@ change_call(struct what_if *w, struct hatf_event *e)
 	if (e->old_address != 0 && forget(w, e->old_address, &size))
 		return on_resize(w, e, size);
 	/*
-	 * If a tracked block is at the new address, the trace lacks its free.
-	 * Count the free now.
+	 * If a tracked block is at the new address, the trace lacks the free of
+	 * that block.  Count that free now.
 	 */
 	if (e->address != e->old_address && forget(w, e->address, &size))
 		on_end(w, size);

@@ -50,7 +50,7 @@ struct what_if {
 	struct u64_map blocks; /* address -> size in the pool, or DROPPED */
 	/* Size -> number of free blocks in the pool. */
 	struct u64_map free_counts;
-	uint64_t chunk_used; /* bytes used of the newest chunk */
+	uint64_t chunk_used; /* number of used bytes in the newest chunk */
 	struct what_if_counts counts;
 	bool no_memory;
 };

@@ -23,8 +23,12 @@ struct word_stream {
 	uint64_t offset;  /* offset of the last chunk in the file */
 	uint32_t *chunks; /* numbers of all chunks of the stream */
 	uint32_t chunk_count, chunk_cap;
-	uint32_t lives; /* threads created to run the stream; stream 0: 0 */
-	bool is_live;	/* the stream's last thread has not ended */
+	/*
+	 * number of threads that WORD_CREATE begins for the stream; 0 for
+	 * stream 0, which the initial thread runs
+	 */
+	uint32_t lives;
+	bool is_live; /* the stream's last thread has not ended */
 };
 
 struct word_file {

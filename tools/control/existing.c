@@ -36,7 +36,10 @@ make_room(struct existing_list *list, uint32_t idx)
 	return true;
 }
 
-/* Return the row of an id, a new one if it has none; NULL: no memory. */
+/*
+ * Return the row of an id.  Add a row if the id has none.  Return NULL if there
+ * is no memory.
+ */
 static struct existing_row *
 add(struct existing_list *list, uint64_t id)
 {

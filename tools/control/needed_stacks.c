@@ -26,7 +26,8 @@ struct list {
 struct object {
 	char *text;
 	uint32_t nbytes;
-	uint64_t frames_before; /* number of frames defined before it */
+	/* number of frames that were defined before the object */
+	uint64_t frames_before;
 };
 
 struct needed_stacks {

@@ -2,9 +2,9 @@
 /*
  * origins.h - which thread and call stack each live block came from
  *
- * The event stage numbers the live blocks (hatf_events_number_blocks()), and an
- * array for each heap has the origin of each number.  A block takes 16 bytes.
- * Memory is O(largest number of live blocks + heaps).
+ * The event stage gives each live block a number (hatf_events_number_blocks()).
+ * For each heap there is an array of origins, indexed by this number.  A block
+ * takes 16 bytes.  Memory is O(largest number of live blocks + heaps).
  *
  * Only one thread at a time may use a struct origins.
  */

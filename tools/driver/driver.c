@@ -217,8 +217,8 @@ prepare_observers(struct lanes *all, uint64_t slot_count)
 /* ----------------------------------------------------------------- measures */
 
 /*
- * Return the number in the line 'key' of 'text', which is /proc/self/status,
- * converted from KiB to bytes; 0 if there is no such line.
+ * 'text' is the content of /proc/self/status.  Return the number in its line
+ * 'key', converted from KiB to bytes; 0 if there is no such line.
  */
 static uint64_t
 status_nbytes(const char *text, const char *key)

@@ -88,8 +88,8 @@ struct driver_run {
 	 */
 	uint64_t asked_nbytes, usable_nbytes;
 	/*
-	 * Read the copy of 'own.source' in 'own_source', because 'own.source'
-	 * points into the driver's memory.
+	 * Do not use 'own.source', which points into the driver's memory.
+	 * 'own_source' has a copy of that text.
 	 */
 	struct own_stats own;
 	char own_source[32];

@@ -13,8 +13,8 @@ enum slot_state {
 };
 
 /*
- * Pause for up to 131 us in, on average, one of 'pause_mask' + 1 calls of this
- * function, chosen at random.
+ * Pause at random, for up to 131 us.  On average, one of 'pause_mask' + 1 calls
+ * of this function pauses.
  */
 static void
 pause_at_random(const struct lane_checks *checks, lane_random *random)

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of a block: the bytes that the program asked for, and the usable bytes. */
+/* The bytes of a block that the program asked for, and its usable bytes. */
 struct lane_amount {
 	uint64_t asked, usable;
 };

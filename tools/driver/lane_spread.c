@@ -24,8 +24,8 @@ lane_spread_init(void)
 /*
  * Return the allowed processor that is 'idx' places after 'first'.  If the
  * calling thread itself runs on that processor now, return 'first' instead.  If
- * the calling thread is the first thread, it has then left the processor
- * 'first', which is therefore free.
+ * the calling thread is the first thread, the kernel has moved it away from
+ * 'first', so 'first' is free.
  */
 static unsigned
 find_processor(uint32_t idx)
