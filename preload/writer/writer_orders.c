@@ -216,8 +216,8 @@ become_dormant(const struct narrate_trailer *end)
 }
 
 /*
- * End the trace after halt() and a failed write.  Return false if no trailer
- * could be written.
+ * Call this after halt(), when a write has failed.  End the trace.  Return
+ * false if no trailer could be written.
  */
 static bool
 end_failed(const struct narrate_trailer *end)

@@ -155,7 +155,8 @@ struct writer {
 	/* Ring that a new writer must move into the ring file; or NULL. */
 	struct ring *adopt;
 	_Atomic uint32_t client_order; /* enum writer_order; 0: none */
-	_Atomic bool client_done;      /* was the last order successful? */
+	/* did the writer carry out the latest order? */
+	_Atomic bool client_done;
 	/* 1: a thread waits in writer_resume() */
 	_Atomic uint32_t resume;
 	/* requested end of the trace: enum writer_end + 1; 0: no request */

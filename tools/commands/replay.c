@@ -112,7 +112,10 @@ static const char *const thread_words[] = { "original", "1", NULL };
 static const char *const touch_words[] = { "none", "first", "all", NULL };
 static const char *const speed_words[] = { "max", "real", NULL };
 
-/* Seconds without progress after which a run is given up: default, maximum. */
+/*
+ * Give up a run after this many seconds without progress, by default and at
+ * most.
+ */
 #define TIMEOUT_DEFAULT 60
 #define TIMEOUT_MAX	1e9
 

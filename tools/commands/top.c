@@ -112,7 +112,10 @@ struct watch {
 	 * trace that has the peak.
 	 */
 	uint64_t peak_nbytes, peak_ns;
-	/* events in the file, from the last answer to "flush"; 0: unknown */
+	/*
+	 * number of events in the file, according to the latest answer to
+	 * "flush"; 0: unknown
+	 */
 	uint64_t flushed_count;
 	/* the next page lacks flushed events */
 	bool is_behind;
@@ -533,7 +536,7 @@ go_on(struct watch *w)
 }
 
 /*
- * Wait until it is time for the next page.  Print the last page again if the
+ * Wait until it is time for the next page.  Print the current page again if the
  * user presses 's' or 't', or changes the size of the window.  Return false if
  * the user presses 'q'.  If a page cannot be printed, print a message, set
  * w->has_failed and return false.

@@ -164,8 +164,8 @@ on_destroy(struct compiler *c, const struct hatf_event *e)
 /* -------------------------------------------------------------------- calls */
 
 /*
- * Make the slot's last call hand the slot over, because another thread makes
- * the next call.
+ * Mark the slot's previous call as one that hands the slot over, because
+ * another thread makes the next call.
  */
 static bool
 hand_over(struct compiler *c, struct slot *slot)

@@ -169,8 +169,9 @@ is_chosen(struct block_filter *filter, const struct hatf_event *e)
 		return false;
 	chosen = block_filter_keeps(filter, &rec);
 	/*
-	 * Tell the filter that the block was freed, so that the filter forgets
-	 * the block.  'blocks' stores the decision instead.
+	 * Tell the filter at once that the block was freed, so that the filter
+	 * forgets the block.  'blocks' in struct what_if keeps track of chosen
+	 * blocks instead.
 	 */
 	rec.tag = HATF_FREE;
 	rec.attributes_nbytes = 0;

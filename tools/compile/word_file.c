@@ -126,7 +126,7 @@ word_file_put_half(struct word_file *f, uint32_t stream, uint64_t word,
 
 	/*
 	 * Make a pair of this call and the previous one, unless
-	 * word_file_hand_over() has made the previous one slow meanwhile.
+	 * word_file_hand_over() has set WORD_SLOW in the previous one.
 	 */
 	if (s->has_half && (*last & WORD_SLOW) == 0) {
 		*last = word_pair(*last, word);

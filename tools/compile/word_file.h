@@ -17,9 +17,13 @@
 #include <stddef.h>
 
 struct word_stream {
-	uint64_t *words;  /* the stream's last chunk, mapped */
-	size_t used;	  /* number of words used in the last chunk */
-	bool has_half;	  /* the last word can become a pair */
+	uint64_t *words; /* the stream's last chunk, mapped */
+	size_t used;	 /* number of words used in the last chunk */
+	/*
+	 * the last word is a single call that can become the first one of a
+	 * pair
+	 */
+	bool has_half;
 	uint64_t offset;  /* offset of the last chunk in the file */
 	uint32_t *chunks; /* numbers of all chunks of the stream */
 	uint32_t chunk_count, chunk_cap;

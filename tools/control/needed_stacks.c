@@ -158,8 +158,8 @@ new_id(const struct id_rows *needed, uint64_t id)
 }
 
 /*
- * Add the stack 'id' and its frame to the needed stacks and frames.  The stack
- * of its caller must have been added before.
+ * Add the stack 'id' to the needed stacks, and its innermost frame to the
+ * needed frames.  The stack of the frame's caller must have been added before.
  */
 static bool
 add_stack(struct needed_stacks *n, uint64_t id)

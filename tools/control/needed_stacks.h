@@ -2,10 +2,11 @@
 /*
  * needed_stacks.h - copy those call stacks of a trace that a new trace needs
  *
- * First, pass each comment of the old trace to needed_stacks_note().  Then,
- * needed_stacks_need() gives each stack that the new trace refers to its id in
- * the new trace.  At last, needed_stacks_write() writes the definitions of
- * these stacks, of their frames, and of all objects (FORMAT "Stacks").
+ * First, pass each comment of the old trace to needed_stacks_note().  Then call
+ * needed_stacks_need() for each stack to which the new trace refers, to get the
+ * id of that stack in the new trace.  Finally, needed_stacks_write() writes the
+ * definitions of these stacks, of their frames, and of all objects (FORMAT
+ * "Stacks").
  *
  * Memory is O(frames + stacks of the old trace), within the limits of
  * hatf_stacks_note() and at most OBJECTS_MAX_NBYTES for the objects.  Only one

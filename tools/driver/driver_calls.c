@@ -8,8 +8,8 @@
 
 /*
  * Store the address of the process's function 'name' in the function pointer at
- * 'to'.  Return whether this function is in the library at '*base'.  If '*base'
- * is NULL, first set it to the address of the library with the function.
+ * 'to'.  If '*base' is NULL, set it to the address of the library that has this
+ * function.  Return whether this function is in the library at '*base'.
  */
 static bool
 find_function(const char *name, void *to, void **base)

@@ -2,8 +2,8 @@
 /*
  * driver_calls.h - the allocator under test
  *
- * Either the allocator of the process, or a null allocator, which does nothing
- * and returns the same address for every block of a thread.
+ * This is either the allocator of the process, or a null allocator, which does
+ * nothing and returns the same address for every block of a thread.
  */
 #ifndef DRIVER_CALLS_H
 #define DRIVER_CALLS_H
