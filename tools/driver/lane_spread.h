@@ -2,11 +2,11 @@
 /*
  * lane_spread.h - begin each thread on a processor of its own
  *
- * The kernel may begin a thread on the processor of its creator, although
- * another processor is idle.  The thread then waits there for some
- * milliseconds, which is as long as short replays take.  Therefore the first
- * threads of a replay begin on different processors.  After a thread has begun,
- * the kernel may move the thread as usual.
+ * The kernel may begin a thread on the processor of its creator, even if
+ * another processor is idle.  In that case, the thread waits for the creator's
+ * processor for some milliseconds, which is as long as a short replay takes.
+ * Therefore the first threads of a replay begin on different processors.  After
+ * a thread has begun, the kernel may move the thread as usual.
  */
 #ifndef LANE_SPREAD_H
 #define LANE_SPREAD_H

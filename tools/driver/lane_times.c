@@ -57,9 +57,10 @@ lane_times_wait(struct lane_times *times, struct lane_place *place,
 		times->wait_cpu_ns += now - begin;
 	} else {
 		/*
-		 * A spinning thread uses a processor all the time, so take the
-		 * time that passes as its CPU time.  The CPU clock of a thread
-		 * is slow, so only a thread that sleeps reads that clock.
+		 * A spinning thread uses a processor all the time, so count the
+		 * whole time of spinning as CPU time.  To read the CPU clock of
+		 * a thread is slow, so read that clock only if the thread
+		 * sleeps.
 		 */
 		times->wait_cpu_ns += lane_now_ns() - begin;
 		cpu = read_clock(CLOCK_THREAD_CPUTIME_ID);

@@ -23,7 +23,8 @@ struct lane_times {
 	uint64_t begin_ns;
 	uint64_t busy_ns;
 	/*
-	 * Time of the waits in lane_times_wait(), and CPU time of these waits.
+	 * Wall time of the waits in lane_times_wait(), and the CPU time that
+	 * the thread used in these waits.
 	 */
 	uint64_t wait_ns, wait_cpu_ns;
 };
@@ -31,8 +32,8 @@ struct lane_times {
 uint64_t lane_now_ns(void);
 
 /*
- * Note that a thread begins, or ends.  The times of all threads of a lane add
- * up.
+ * Note that a thread begins, or ends.  The times of a lane are the sums over
+ * all its threads.
  */
 void lane_times_begin(struct lane_times *times);
 void lane_times_end(struct lane_times *times);

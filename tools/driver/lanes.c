@@ -183,8 +183,8 @@ observe_end(struct lane *lane, unsigned kind)
 }
 
 /*
- * After a call that returned 'block', check the slot and note the size, as far
- * as this run asks for it.
+ * After a call that returned 'block', check the slot if checks are on, and note
+ * the size if this run sums up usable sizes or takes samples.
  */
 static void
 observe_after(const struct lanes *all, struct lane *lane, unsigned kind,
@@ -329,8 +329,8 @@ begin_window(struct lanes *all, struct lane *lane, uint32_t count)
 	if (lane->latency != NULL)
 		memset(lane->latency, 0, sizeof(*lane->latency));
 	/*
-	 * acq_rel, so that the last thread to arrive sees the effects of all
-	 * others.
+	 * acq_rel, so that the last thread to arrive sees what all other
+	 * threads wrote before they arrived.
 	 */
 	arrived = 1 + atomic_fetch_add_explicit(&all->arrived_count, 1,
 						memory_order_acq_rel);
@@ -377,7 +377,7 @@ control(struct lane *lane, uint64_t word)
 
 /*
  * Run a lane until its thread ends or has no more words.  Return the last word:
- * WORD_EXIT or WORD_END, with WORD_CONTROL.
+ * WORD_EXIT or WORD_END, with the flags WORD_CONTROL.
  */
 static uint64_t
 run_lane(struct lane *lane)

@@ -23,19 +23,19 @@
 
 /* Each lane fills cache lines of its own. */
 struct lane {
-	_Alignas(128) const uint64_t *next; /* next word */
+	_Alignas(128) const uint64_t *next; /* next word to run */
 	struct lane_place *place;
 	uint64_t *chunk;
 	uint32_t number; /* index of the next chunk in the lane's list */
 	struct lane_times times;
 	uint64_t failed;
 	lane_random random;
-	uint64_t begin;			/* start of the call, in ticks */
+	uint64_t begin; /* start of the current call, in ticks */
 	struct latency_counts *latency; /* NULL: do not measure latencies */
 	struct lanes *all;
 	const struct replay_stream *stream;
 	pthread_t thread;
-	/* number of threads created; 'thread' is the last one */
+	/* number of threads created for this lane; 'thread' is the newest */
 	turn_number created;
 };
 

@@ -3,9 +3,9 @@
  * latency.h - the durations of the calls
  *
  * The driver counts durations in histograms whose buckets are 1/32 of a power
- * of two wide, so that a percentile is accurate to 3 %.  The driver maps the
- * histograms once.  A library for histograms would use memory of the heap under
- * test.
+ * of two wide, so that a percentile is accurate to 3 %.  The memory of the
+ * histograms comes from mmap(), because a library for histograms would use the
+ * heap under test.
  */
 #ifndef LATENCY_H
 #define LATENCY_H

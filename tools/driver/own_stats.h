@@ -7,9 +7,9 @@
  * 	tcmalloc  MallocExtension_GetNumericProperty()
  * 	mimalloc  mi_process_info()
  *
- * own_stats_read() calls such a function only if the library that defines
- * malloc also defines the function.  The caller must read the statistics after
- * all measures, because some of these functions allocate.
+ * own_stats_read() calls one of these functions only if the library that
+ * defines malloc also defines the function.  The caller must read the
+ * statistics after all measurements, because some of these functions allocate.
  */
 #ifndef OWN_STATS_H
 #define OWN_STATS_H
@@ -27,7 +27,7 @@ struct own_stats {
 	const char *source;
 	/* bytes in live blocks, whose sizes the allocator has rounded up */
 	uint64_t used_nbytes;
-	/* Bytes mapped from the system and not returned. */
+	/* bytes obtained from the system and not returned to it */
 	uint64_t mapped_nbytes;
 	uint64_t arenas;
 };

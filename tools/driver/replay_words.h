@@ -12,7 +12,7 @@
  *	| header | chunk of 0 | chunk of 1 | ... | index | numbers |
  *
  * A pair is a word with two calls, each a free or a malloc of 1 to 2047 bytes.
- * If the slots fit in pairs, most words are pairs:
+ * While all slot numbers fit in 17 bits, most words are pairs:
  *
  *	bits 0-1	WORD_FREES: bit 0 if the first call is a free, bit 1 if
  *			the second one is
@@ -35,7 +35,7 @@
  *	bits 8-31	size in bytes; WORD_BIG_SIZE: the next word is the size
  *	bits 32-59	slot of the block; for WORD_CREATE, number of the new
  *			thread's stream; for WORD_BEGIN, number of streams
- *	bit 60		WORD_OLD: a realloc of a block of a page or more
+ *	bit 60		WORD_OLD: a realloc; the old size is a page or more
  *	bits 8-63	of WORD_PAUSE: the time
  *
  * Words may follow a lone word, in this order: the size; the alignment of
@@ -48,10 +48,10 @@
  * at fixed places, so the reader needs no branch that depends on the width of a
  * call.
  *
- * Slots: a block's address is in a slot while the block lives.  The number of
- * slots is about that of the live blocks at the peak (see slots.h).  A slot has
- * a turn, which is the number of times that its calls changed from one stream
- * to another.  At each change, the thread that makes the last call before the
+ * Slots: a block's address is in a slot while the block lives.  There are about
+ * as many slots as live blocks at the peak (see slots.h).  A slot has a turn,
+ * which is the number of times that its calls changed from one stream to
+ * another.  At each change, the thread that makes the last call before the
  * change increments the turn after this call.  The thread that makes the first
  * call after the change first waits for the new turn.
  *
@@ -211,14 +211,19 @@ struct replay_header {
 	uint64_t index_chunk; /* number of the chunk where the index begins */
 	/* length of the list of chunk numbers of all streams */
 	uint64_t number_count;
-	/* threads that live when the trace ends, without the initial one */
+	/*
+	 * number of threads that live when the trace ends, except the initial
+	 * thread
+	 */
 	uint64_t parked_count;
 };
 
 struct replay_stream {
-	/* Range in the list of chunk numbers. */
+	/* The stream's chunks, as a range in the list of chunk numbers. */
 	uint32_t chunk_first, chunk_count;
-	/* threads created to run the stream, one after another; stream 0: 0 */
+	/*
+	 * number of threads that are created to run the stream; 0 for stream 0
+	 */
 	uint32_t lives;
 	uint32_t is_live; /* the stream's last thread outlives the trace */
 };

@@ -47,10 +47,11 @@ bool baseline_has_sites(const struct baseline *b);
 const char *baseline_program(const struct baseline *b);
 
 /*
- * The names of sites depend on the view of the stacks.  Give 'view' the
- * wrappers and 'is_raw' of the baseline.  If the user chose other wrappers, or
- * if the user set 'is_raw' but the baseline is without it, print a message and
- * return false.  The baseline keeps ownership of the wrappers.
+ * The names of sites depend on the view of the stacks.  Therefore set the
+ * wrappers and 'is_raw' of 'view' to those of the baseline.  If the user chose
+ * other wrappers, or if the user set 'is_raw' but the baseline is without it,
+ * print a message and return false.  The baseline keeps ownership of the
+ * wrappers.
  */
 bool baseline_fit_view(const struct baseline *b,
 		       struct stack_view_options *view);
@@ -62,7 +63,7 @@ bool baseline_fit_view(const struct baseline *b,
 bool baseline_put(const struct baseline *b, struct comparison *c);
 
 /*
- * Write all columns of a comparison to 'path', as output_file_write() does.
+ * Write all columns of a comparison to the file 'path', by output_file_write().
  * Each column must be a run of 'program', which may be NULL.  On failure print
  * a message and return false.
  */

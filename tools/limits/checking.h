@@ -25,7 +25,7 @@ struct checking {
 	bool has_annotations; /* also print annotations */
 	/* report a limit that matches nothing as exceeded */
 	bool fails_unused;
-	const char *junit, *sarif; /* files, or NULL */
+	const char *junit, *sarif; /* paths of files to write, or NULL */
 };
 
 /* Return the options of 'hatf check' without arguments. */

@@ -25,13 +25,13 @@ struct figures_place {
 struct figures {
 	const struct process *process;
 	/*
-	 * The rows of LIMIT_PROCESS, and of each scope in 'scopes' of
-	 * figures_read().
+	 * The rows of LIMIT_PROCESS, and of each scope that figures_read() was
+	 * asked for.
 	 */
 	struct comparison rows[LIMIT_SCOPE_COUNT];
 	uint64_t single;	/* size of the largest allocation */
-	uint64_t single_stack;	/* id of its stack; 0: none */
-	bool lacks_stacks;	/* a trace has allocations and no call stack */
+	uint64_t single_stack;	/* id of its call stack; 0: none */
+	bool lacks_stacks;	/* a trace has allocations, but no stacks */
 	struct gathering *last; /* census of the last segment */
 	/* Why a trace is incomplete; NULL: all are complete. */
 	char *fault;

@@ -43,7 +43,7 @@ struct finding {
 struct rule {
 	char *text;	/* "site parse_* live-at-end 0" */
 	char *origin;	/* "heap.limits:3"; NULL: a condition of a baseline */
-	char *baseline; /* the baseline's file, escaped, or NULL */
+	char *baseline; /* path of the baseline, escaped; NULL: a limit */
 	bool is_tree;	/* a limit of the tree: of all processes together */
 	/* reported as exceeded, because nothing matches it */
 	bool is_unmatched;
@@ -82,8 +82,8 @@ struct judgement {
 };
 
 /*
- * Begin.  'limits' must stay valid until judgement_free().  Return false if
- * there is no memory.
+ * Begin a judgement.  'limits' must stay valid until judgement_free().  Return
+ * false if there is no memory.
  */
 bool judgement_begin(struct judgement *j, const struct limits *limits);
 
@@ -97,10 +97,11 @@ bool judgement_needs_stacks(const struct judgement *j);
 bool judgement_add(struct judgement *j, const struct figures *figures);
 
 /*
- * Add a rule for each condition on the growth since a baseline, whose file is
- * 'baseline'.  The caller must have called comparison_judge() for the
- * comparison.  'figures' are the figures of a new run; they give the places of
- * rows in the source.  Return false if there is no memory.
+ * Add a rule for each condition on the growth since a baseline.  'baseline' is
+ * the path of the baseline's file.  The caller must have called
+ * comparison_judge() for the comparison.  'figures' are the figures of a new
+ * run; they give the places of rows in the source.  Return false if there is no
+ * memory.
  */
 bool judgement_add_conditions(struct judgement *j,
 			      const struct condition *condition,

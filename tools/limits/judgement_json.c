@@ -86,7 +86,10 @@ judgement_print_json(FILE *f, const struct judgement *j)
 
 /* -------------------------------------------------------------------- spots */
 
-/* Split "FILE:LINE". */
+/*
+ * If 'origin' has the form "FILE:LINE", set the spot to that line and return
+ * true.
+ */
 static bool
 take_origin(const char *origin, struct judgement_spot *spot)
 {

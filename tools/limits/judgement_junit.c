@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * Write text, which is printable UTF-8 like all names of a judgement.  Escape
- * also U+FFFE and U+FFFF, which XML 1.0 does not allow.
+ * Write text, which is printable UTF-8 like all names of a judgement.  Besides
+ * markup, escape U+FFFE and U+FFFF, which XML 1.0 does not allow.
  */
 static void
 print_xml(FILE *f, const char *text)

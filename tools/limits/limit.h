@@ -65,7 +65,7 @@ struct limit {
 /* Maximum number of limits of a command. */
 #define LIMITS_MAX 4096
 
-/* Begins as all zeros. */
+/* The limits and wrappers of a command; starts as all zeros. */
 struct limits {
 	struct limit *list;
 	size_t count, cap;

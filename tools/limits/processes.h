@@ -19,7 +19,7 @@ struct process {
 	 */
 	const char *name;
 	bool is_named;	    /* 'name' is the name of the executable */
-	const char **paths; /* traces: several if the trace was rotated */
+	const char **paths; /* paths of the trace or of its segments */
 	size_t path_count;
 };
 
@@ -38,10 +38,10 @@ mode_t processes_operand_type(const char *path);
 
 /*
  * Find the processes of files and directories.  Segments of one process make
- * one entry.  Each pipe, each snapshot and each file without a HATF header
- * counts as a process of its own if it is an operand.  Fail if a file in a
- * directory is named like a trace but is not one.  On failure print a message
- * and return false.
+ * one entry.  Each operand that is a pipe, a snapshot or a file without a HATF
+ * header counts as a process of its own.  Fail if a file in a directory is
+ * named like a trace but is not one.  On failure print a message and return
+ * false.
  */
 bool processes_find(struct processes *p, char **operands, size_t n);
 

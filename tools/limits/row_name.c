@@ -26,7 +26,7 @@ matches_last_part(const char *glob, const char *path)
 }
 
 /*
- * Split "HEAD (TAIL)" in 'buf'.  Return the tail, or NULL if the name has none.
+ * Split "HEAD (TAIL)" in 'buf'.  Return the tail, or NULL if there is no tail.
  */
 static char *
 cut_tail(const char *name, char buf[NAME_NBYTES])

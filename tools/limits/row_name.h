@@ -6,7 +6,8 @@
  * of the name, which a user would write:
  *
  * 	site, function	the function with its parameters, its name, and its
- * 			name without template arguments; a site's file, too
+ * 			name without template arguments; for a site, also its
+ * 			file
  * 	file, module	the path, and its last part
  * 	thread		the number, and the name
  * 	heap		the number

@@ -28,7 +28,7 @@
 #define LINE_CLEAR   "\033[K"
 #define SCREEN_REST  "\033[J"
 
-/* On a terminal: lines of a page besides the rows of the table. */
+/* Number of lines of a page on a terminal, without the rows of the table. */
 #define FRAME_LINES 7
 
 const char *const live_key_words[LIVE_KEY_COUNT + 1] = { "live", "growth",
@@ -67,7 +67,7 @@ on_signal(int signo)
 	if (has_keys)
 		tcsetattr(STDIN_FILENO, TCSANOW, &old_mode);
 	if (write(STDOUT_FILENO, SCREEN_END, strlen(SCREEN_END)) < 0) {
-		/* Ignore errors, because the terminal is gone. */
+		/* Ignore the failure, because then the terminal is gone. */
 	}
 	signal(signo, SIG_DFL);
 	raise(signo);

@@ -38,8 +38,8 @@ struct live_page {
 	struct amount live, peak, allocated, allocated_before;
 	uint64_t event_count, lost_count, thread_count;
 	/*
-	 * Time from the first event to the last one so far, and to the peak;
-	 * 0: unknown.
+	 * Time from the first event to the last event so far, and from the
+	 * first event to the peak; 0: unknown.
 	 */
 	uint64_t duration_ns, peak_ns;
 	struct live_sites *rows;
@@ -57,8 +57,7 @@ void live_screen_begin(bool plain);
 
 /*
  * Print a page.  On a terminal, print as much of it as fits the window.  Return
- * false if there is no memory, or if standard output
- * cannot be written.
+ * false if there is no memory, or if standard output cannot be written.
  */
 bool live_screen_print(const struct live_page *page);
 

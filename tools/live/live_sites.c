@@ -41,7 +41,7 @@ struct live_sites {
 	/* what is known about each stack, by the stack's census row */
 	struct live_stack *stacks;
 	uint32_t *order;    /* scratch memory: stacks to name, in this order */
-	size_t stack_count; /* entries of 'stacks' that are valid */
+	size_t stack_count; /* number of valid entries of 'stacks' */
 	size_t stack_cap;
 	uint32_t update_count;
 	bool has_stacks;
@@ -291,8 +291,8 @@ reach_stacks(struct live_sites *s, size_t count)
 
 /*
  * Make a stack part of a row.  The growth of the row counts from the update
- * that first saw one of its stacks.  If a later update first saw a stack, all
- * live bytes of that stack are growth.
+ * that first saw one of its stacks.  If a stack was first seen by a later
+ * update, all its live bytes are growth.
  */
 static void
 join(struct live_site *site, const struct live_stack *stack)
@@ -307,8 +307,9 @@ join(struct live_site *site, const struct live_stack *stack)
 }
 
 /*
- * The growth of a stack counts from a baseline.  Give each stack that lacks a
- * baseline the number of this update and the bytes that are live now.
+ * The growth of a stack counts from a baseline: the number of an update, and
+ * the bytes that were live then.  If a stack lacks a baseline, make this update
+ * its baseline.
  */
 static void
 begin_growth(struct live_sites *s, const struct census *c)
@@ -341,8 +342,8 @@ compare_live(const void *a, const void *b, void *ctx)
 
 /*
  * Find names for the stacks that have none yet, in descending order of their
- * live bytes, for about 'budget_ms', but at least one name.  Return false if
- * there is no memory.
+ * live bytes.  Stop after about 'budget_ms' milliseconds, but find at least one
+ * name.  Return false if there is no memory.
  */
 static bool
 name_stacks(struct live_sites *s, const struct live_trace *t,

@@ -30,7 +30,7 @@ struct live_site {
 	uint32_t first_update;
 };
 
-/* Return by how many bytes the row has grown since the site was first seen. */
+/* Return by how many bytes the row has grown since growth began to count. */
 static inline int64_t
 live_site_growth(const struct live_site *row)
 {
@@ -58,10 +58,11 @@ struct live_sites *live_sites_open(enum group_by by,
 void live_sites_close(struct live_sites *s);
 
 /*
- * Update the table from the census.  Look up names for about 'budget_ms', but
- * at least one.  The row "[not named yet]" is the sum of the stacks that still
- * have no name.  When a stack gets its name, its share of the growth and of
- * 'before_nbytes' moves to its new row.  Return false if there is no memory.
+ * Update the table from the census.  Look up names for about 'budget_ms'
+ * milliseconds, but at least one name.  The row "[not named yet]" is the sum of
+ * the stacks that still have no name.  When a stack gets its name, its share of
+ * the growth and of 'before_nbytes' moves to its new row.  Return false if
+ * there is no memory.
  */
 bool live_sites_update(struct live_sites *s, const struct live_trace *t,
 		       const struct census *census, unsigned budget_ms);
@@ -71,13 +72,14 @@ void live_sites_forget_growth(struct live_sites *s);
 
 /*
  * Forget all stacks, because another trace numbers its stacks anew.  The rows
- * keep their growth, unless a stack without a name had live bytes, because
- * these bytes belong to an unknown row.  Growth then counts from the next
+ * keep their growth, with one exception: if a stack without a name had live
+ * bytes when growth began to count, nobody knows to which row these bytes
+ * belong.  In this case, the growth of all rows counts anew, from the next
  * update.
  */
 void live_sites_forget_stacks(struct live_sites *s);
 
-/* Return the rows, in no order; the next update may move them. */
+/* Return the rows, in any order; the next update may move them. */
 struct live_site *live_sites_rows(struct live_sites *s, size_t *n_ret);
 
 /* Are the rows sites, and did the trace have call stacks at the last update? */

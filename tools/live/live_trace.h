@@ -76,7 +76,7 @@ enum live_end live_trace_end(const struct live_trace *t);
 const char *live_trace_fault(const struct live_trace *t);
 /* Return how the trace ended according to its trailer; "" without a trailer. */
 const char *live_trace_end_word(const struct live_trace *t);
-/* Return the value of a line of the header; NULL if there is none. */
+/* Return the value of the header line 'key'; NULL if there is no such line. */
 const char *live_trace_header(const struct live_trace *t, const char *key);
 /* Return the number of lost events that the trace states. */
 uint64_t live_trace_lost(const struct live_trace *t);

@@ -45,10 +45,11 @@ add_record(struct breakdown *b, struct stored *stored,
 /*
  * A stream may store the stacks of records in a comment.  The reader adds each
  * stack to the attributes of its record, so add_record() counts the stack
- * twice: with the comment and with the record.  In the stream, the records
- * counted so far end at 'offset'.  Subtract the bytes counted beyond 'offset'.
- * However, subtract nothing if there are more such bytes than the attributes of
- * the last record have ('attributes_nbytes').
+ * twice: once as part of the comment, and once as part of the record.  'offset'
+ * is where the last counted record ends in the stream.  If more than 'offset'
+ * bytes are counted, the surplus is the size of such a stack, so subtract it.
+ * But if the surplus exceeds the attributes of the last record
+ * ('attributes_nbytes'), it is no stack, so subtract nothing.
  */
 static void
 settle(struct breakdown *b, uint64_t attributes_nbytes, uint64_t offset)

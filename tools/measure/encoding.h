@@ -54,7 +54,7 @@ enum encoding_flags {
 	ENCODING_BARE = 8,
 };
 
-/* Is the encoding HATF with a certain placement of metadata? */
+/* Is the encoding in format HATF, so that it has a placement of metadata? */
 bool encoding_is_placed(enum encoding e);
 
 /*

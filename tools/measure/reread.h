@@ -26,9 +26,9 @@ struct reread {
 };
 
 /*
- * Measure the three times in turn, 'runs' times.  Set all three to NAN if
- * 'runs' is 0, if there is no memory, or if the trace is not compressed by gzip
- * or cannot be read to its end.
+ * Measure each of the three durations 'runs' times, in turn.  Set all three to
+ * NAN if 'runs' is 0, if there is no memory, or if the trace is not compressed
+ * by gzip or cannot be read to its end.
  */
 void reread_take(struct reread *r, const struct spool *trace, unsigned runs);
 

@@ -16,9 +16,10 @@
 struct stored {
 	/* width of the field in records: bytes, or HATF_WIDTH_V1 or _V2 */
 	uint8_t width[HATF_FIELD_COUNT];
-	uint8_t last[HATF_FIELD_COUNT]; /* the last width that was not 0 */
+	/* the field's last width that was not 0 */
+	uint8_t last[HATF_FIELD_COUNT];
 	uint8_t interpretation[HATF_FIELD_COUNT];
-	/* argument of the interpretation, such as a base address */
+	/* argument of the field's interpretation, such as a base address */
 	uint64_t value[HATF_FIELD_COUNT];
 };
 

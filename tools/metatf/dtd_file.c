@@ -22,7 +22,7 @@ dtd_file_complain(const char *name, const struct dtd_error *err)
 			      err->place.column, err->text);
 }
 
-/* The name of the file, for notes about a DTD. */
+/* The context of print_note(): the name of the DTD that the notes show. */
 struct noted {
 	const char *name;
 };
@@ -52,7 +52,7 @@ dtd_file_parse(struct dtd_file *d, const char *name, const char *text,
 	return d->schema != NULL;
 }
 
-/* Read a file to its end, or to one byte more than a DTD may have. */
+/* Read a file to its end, but at most one byte more than a DTD may have. */
 static bool
 read_all(int fd, struct dtd_file *d)
 {

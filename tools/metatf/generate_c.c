@@ -483,7 +483,7 @@ put_string(FILE *f, const char *text, size_t nbytes)
 	fputc('"', f);
 }
 
-/* Write a text as numbers, with the NUL. */
+/* Write a text as a list of numbers: one for each byte, and a 0 for the NUL. */
 static void
 put_numbers(FILE *f, const char *text, size_t nbytes)
 {

@@ -96,7 +96,7 @@ void c_record_struct(FILE *f, const struct c_records *all,
  * Does a record have a field besides its tag, but no repeated fields and no
  * values to check?  The generated code reads such a record by a table with the
  * places of its fields, not by a function.  c_record_offsets() writes this
- * table; 'type' is the number of the record's type.
+ * table; 'type' is the number of the record's type in the generated code.
  */
 bool c_record_is_simple(const struct schema_record *r);
 void c_record_offsets(FILE *f, const struct c_records *all,

@@ -16,7 +16,10 @@ struct emitter {
 	unsigned loop_count;
 	bool is_put;
 	void **structs; /* a tsearch() tree of the structs' names in use */
-	/* The C expression of each number whose code is already written. */
+	/*
+	 * C expressions of the fields whose code is already written, indexed by
+	 * field
+	 */
 	char (*of_field)[C_PATH_NBYTES];
 };
 
@@ -164,8 +167,8 @@ c_take_struct_name(void **structs, const char *name)
 }
 
 /*
- * Find a name for a struct inside another struct.  No other struct has this
- * name.
+ * Find a name for a struct inside another struct, such that no other struct has
+ * the same name.
  */
 static void
 nested_name(struct emitter *e, char to[C_PATH_NBYTES], const char *path,
@@ -414,7 +417,7 @@ static void emit_steps(struct emitter *e, const char *prefix, uint32_t first,
 /*
  * Return how many values one element of an array contains.  An array inside the
  * element counts as one value.  The generated code limits the number of values,
- * to limit the memory even if the values take no bytes in the trace.
+ * because values that take no bytes in the trace take memory, too.
  */
 static unsigned
 values_of_item(const struct schema_record *r, uint32_t first, uint32_t end)

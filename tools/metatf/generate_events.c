@@ -20,7 +20,8 @@ struct stub {
 	const struct c_records *all;
 	const struct schema_record *record;
 	unsigned indent, loop_count;
-	char (*of_field)[C_PATH_NBYTES]; /* C expression of each number */
+	/* C expressions of the numbers so far, indexed by field */
+	char (*of_field)[C_PATH_NBYTES];
 };
 
 static void

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* templates.c - the templates, included by the assembler */
+/* templates.c - the templates, which the assembler reads from files */
 #include "tools/metatf/templates.h"
 
 #define TEMPLATE(symbol, file)                                  \

@@ -39,7 +39,7 @@ enum model_kind {
 struct model {
 	const char *label; /* as the user wrote it; borrowed */
 	enum model_kind kind;
-	uint32_t classes[MODEL_CLASSES_MAX]; /* ascending */
+	uint32_t classes[MODEL_CLASSES_MAX]; /* in ascending order */
 	unsigned class_count;
 };
 
@@ -53,7 +53,7 @@ struct heap_model {
 	struct holes holes;
 	/* size of a class -> number of free blocks */
 	struct u64_map free_counts;
-	struct model_block *blocks; /* by slot */
+	struct model_block *blocks; /* indexed by slot */
 	uint64_t heap_nbytes, peak_nbytes;
 	uint64_t taken_nbytes, peak_taken_nbytes;
 	uint64_t moved_count; /* reallocs that moved their block */

@@ -22,7 +22,7 @@ struct hole {
 
 struct hole_node {
 	struct hole hole;
-	uint64_t largest; /* largest size in the subtree */
+	uint64_t largest; /* size of the largest hole of the subtree */
 	uint64_t priority;
 	uint32_t left, right; /* indices of the children; 0: none */
 };

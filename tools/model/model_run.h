@@ -7,10 +7,14 @@
 #include "tools/model/heap_model.h"
 
 struct model_result {
-	uint64_t peak_nbytes, end_nbytes; /* bytes of the heap */
 	/*
-	 * Bytes of live blocks after rounding: the maximum since the window
-	 * began, and at the end.
+	 * Size of the heap: its maximum since the window began, and its value
+	 * at the end.
+	 */
+	uint64_t peak_nbytes, end_nbytes;
+	/*
+	 * Bytes of live blocks after rounding: their maximum since the window
+	 * began, and their number at the end.
 	 */
 	uint64_t peak_taken_nbytes, end_taken_nbytes;
 	uint64_t moved_count; /* reallocs that moved their block */

@@ -12,7 +12,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* The column ASCII/Perl, which is not in enum encoding. */
+/* Index of the column ASCII/Perl, which is not in enum encoding. */
 #define PERL ENCODING_COUNT
 
 static const char *const sizes[] = { "uncompressed", "compressed", NULL };

@@ -8,7 +8,7 @@
 
 #define CHART_WIDTH_MIN	 320
 #define CHART_HEIGHT_MIN 240
-#define CHART_LAYERS_MIN 360 /* minimum height with layers */
+#define CHART_LAYERS_MIN 360 /* minimum height of a picture with layers */
 #define CHART_SIDE_MAX	 8192
 
 struct chart_look {

@@ -23,7 +23,10 @@ struct anonymizer {
 	 * defines
 	 */
 	bool is_known;
-	/* number of comments left out, without KEPT_FRAMING (kept_lines.h) */
+	/*
+	 * number of comments left out; comments for which the result is
+	 * KEPT_FRAMING (kept_lines.h) do not count
+	 */
 	uint64_t comment_count;
 	uint8_t attributes[UINT16_MAX];
 	char name[NAME_NBYTES];

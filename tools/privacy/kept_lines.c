@@ -13,15 +13,16 @@
 /* -------------------------------------------------------------------- rules */
 
 enum value_type {
-	VALUE_DECIMAL, /* digits; in "sample_rate" also a point, an exponent */
-	VALUE_HEX,     /* "0x" and digits */
-	VALUE_WORD,    /* one of 'words' */
-	VALUE_NAME,    /* a name of the kind that the member 'name' states */
-	VALUE_FIXED,   /* any value; it is replaced by 'words' */
+	/* digits; in "sample_rate" also a decimal point and an exponent */
+	VALUE_DECIMAL,
+	VALUE_HEX,   /* "0x" and digits */
+	VALUE_WORD,  /* one of 'words' */
+	VALUE_NAME,  /* a name of the kind that the member 'name' states */
+	VALUE_FIXED, /* any value; it is replaced by 'words' */
 };
 
 struct rule {
-	const char *key; /* NULL ends a list */
+	const char *key; /* NULL ends a list of rules */
 	/*
 	 * for VALUE_WORD, the allowed words, each with a blank before and after
 	 * it; for VALUE_FIXED, the new value

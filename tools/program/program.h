@@ -18,9 +18,9 @@ const char *program_untraceable(const char *command);
 bool program_is_valgrind(const char *command);
 
 /*
- * Can the dynamic loader map 'path'?  Return false, for example, for a file for
- * another machine, or on a file system that is mounted "noexec".  This function
- * checks only the ELF header, and that the file can be mapped as code.
+ * Can the dynamic loader map 'path'?  Return false, for example, if the file is
+ * for another machine, or if its file system is mounted "noexec".  This
+ * function checks only the ELF header, and that the file can be mapped as code.
  */
 bool program_is_library(const char *path);
 

@@ -82,8 +82,8 @@ signals_discard(const struct signals *s)
 }
 
 /*
- * Wait for 'pid', forward signals to it, and return its status, as from
- * waitpid().
+ * Wait for 'pid', forward signals to it, and return the status that waitpid()
+ * stores.
  */
 static int
 wait_and_forward(pid_t pid, const struct signals *s)

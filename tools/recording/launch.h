@@ -21,7 +21,7 @@ struct launch {
 	/* start in seconds since 1970, by the clock of file times */
 	int64_t start_time;
 	int exec_errno;	 /* why exec failed, or 0 */
-	int wait_status; /* as from waitpid(2) */
+	int wait_status; /* status that waitpid(2) stored */
 };
 
 /*

@@ -23,7 +23,7 @@ struct stack_view_options; /* tools/sites/stack_view.h */
  * Print the report of the last trace of the command's own process to standard
  * error.  'view' chooses the frames that may be sites.  If the trace cannot be
  * read, print the reason.  For a segment, or for a trace of more than
- * SHORT_REPORT_NBYTES_MAX, print only the line with 'hatf report'.  Print
+ * SHORT_REPORT_NBYTES_MAX, print only the line that names 'hatf report'.  Print
  * nothing if there is no such trace, or if the trace is incomplete.
  */
 void short_report_print(const struct collection *c,

@@ -89,7 +89,7 @@ fixed_directory(const char *text, char *dir)
 			break;
 		dir[used++] = *p;
 	}
-	/* Keep the slash if the directory is the root. */
+	/* If the directory is the root, keep its slash. */
 	dir[slash != 0 ? slash : 1] = '\0';
 }
 

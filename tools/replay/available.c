@@ -43,7 +43,7 @@ struct group_place {
 
 /* -------------------------------------------------------------------- files */
 
-/* Open a file.  Return NULL if there is none. */
+/* Open the file 'name' in a folder below 'root'.  Return NULL if this fails. */
 static FILE *
 open_file(const char *root, const char *folder, const char *name)
 {
@@ -194,10 +194,10 @@ is_mount(const struct group_files *files, const char *text)
 }
 
 /*
- * 'line' is a line of mountinfo.  If the line is about a mount of the version
- * of control groups that 'files' describes, store the directory of the group
- * 'path'.  If this mount does not show the group, store the mount point
- * instead.  Return whether the mount shows the group.
+ * 'line' is a line of mountinfo.  If the line is about a mount for which
+ * is_mount() returns true, store the folder of the group 'path' or, if the
+ * mount does not show this group, the mount point.  Return whether the mount
+ * shows the group.
  */
 static bool
 try_mount(const struct group_files *files, const char *line, const char *path,
@@ -227,8 +227,8 @@ try_mount(const struct group_files *files, const char *line, const char *path,
 
 /*
  * Find the folder of a group.  If no mount shows the group, find the last mount
- * point of groups with these files instead.  Return false if there is no mount
- * of groups with these files.
+ * point of control groups of the version that 'files' describes.  Return false
+ * if there is no such mount point.
  */
 static bool
 find_place(const struct group_files *files, const char *root, const char *path,

@@ -56,7 +56,7 @@ print_blocks(struct out *o, uint64_t nbytes, uint64_t count)
 	print_count(o, count, "block");
 }
 
-/* Print what was omitted, if anything. */
+/* If 'n' is not 0, print "left out: 3 WHATs". */
 static void
 print_left_out(struct out *o, uint64_t n, const char *what)
 {
@@ -173,7 +173,7 @@ print_column(struct out *o, const struct replay_view *view, int width,
 			   figure_count(c->failed).text);
 }
 
-/* Print, below the table in Markdown, how many calls failed. */
+/* Print how many calls failed, as a list below the table in Markdown. */
 static void
 print_failed_calls(struct out *o, const struct replay_runs *runs)
 {
@@ -241,7 +241,9 @@ print_waits(struct out *o, const struct replay_view *view)
 	}
 }
 
-/* Print by how much the usable bytes of the blocks exceed those asked for. */
+/*
+ * Print by how much the usable bytes of the blocks exceed the requested bytes.
+ */
 static void
 print_usable(struct out *o, const struct replay_view *view)
 {
