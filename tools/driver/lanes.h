@@ -68,7 +68,7 @@ struct lanes {
 	 */
 	_Atomic uint32_t arrived_count;
 	turn_number opened;
-	void (*restart)(struct lanes *all); /* restart the measures */
+	void (*restart)(struct lanes *all); /* Begin all measurements anew. */
 	/* End the process with a message. */
 	void (*fail)(const char *what);
 };

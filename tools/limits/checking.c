@@ -41,7 +41,8 @@ struct run {
 	 * or, with --update, write only these processes to the baseline.
 	 */
 	const char *program;
-	unsigned run_count; /* processes put into the comparison so far */
+	/* number of processes put into the comparison so far */
+	unsigned run_count;
 };
 
 static bool

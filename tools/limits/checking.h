@@ -16,7 +16,7 @@ enum checking_form {
 /* What to check and how.  The caller owns the strings. */
 struct checking {
 	struct limits limits;
-	const char *baseline; /* NULL: none */
+	const char *baseline; /* path of the file; NULL: none */
 	bool update;	      /* write the baseline, do not compare with it */
 	struct condition condition; /* the measures that must not grow */
 	struct verdict_options verdict;

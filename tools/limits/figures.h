@@ -17,8 +17,8 @@
 
 /* The place in the source that allocates; strings may be NULL. */
 struct figures_place {
-	char *site; /* as 'hatf stat' names a site */
-	char *file; /* path as in the debug information */
+	char *site; /* name of the site, as in 'hatf stat' */
+	char *file; /* path of the source file, as in the debug information */
 	uint64_t line;
 };
 

@@ -41,8 +41,8 @@ struct finding {
 
 /* A limit, or a condition on the growth since a baseline, with its findings. */
 struct rule {
-	char *text;	/* "site parse_* live-at-end 0" */
-	char *origin;	/* "heap.limits:3"; NULL: a condition of a baseline */
+	char *text;	/* such as "site parse_* live-at-end 0" */
+	char *origin;	/* such as "heap.limits:3"; NULL: a condition */
 	char *baseline; /* path of the baseline, escaped; NULL: a limit */
 	bool is_tree;	/* a limit of the tree: of all processes together */
 	/* reported as exceeded, because nothing matches it */
@@ -75,8 +75,9 @@ struct judgement {
 	/* Sums over all processes, and the largest allocation of them all. */
 	struct measured tree;
 	uint64_t tree_single;
-	char *trace;   /* last file of the last process, escaped */
-	char **faults; /* why traces are incomplete */
+	char *trace; /* last file of the last process, escaped */
+	/* for each process with an incomplete trace, what is wrong */
+	char **faults;
 	size_t fault_count;
 	bool no_memory;
 };

@@ -43,7 +43,7 @@ enum limit_measure {
 	LIMIT_PEAK,	 /* bytes live at the peak of the process */
 	LIMIT_LIVE,	 /* bytes live at the end */
 	LIMIT_ALLOCATED, /* bytes allocated in all */
-	LIMIT_ALLOCS,	 /* allocations */
+	LIMIT_ALLOCS,	 /* number of allocations */
 	/* temporary blocks, in millionths of all allocations */
 	LIMIT_TEMPORARY,
 	LIMIT_SINGLE, /* bytes of the largest allocation */
@@ -59,7 +59,7 @@ struct limit {
 	uint64_t amount; /* in the unit of the measure */
 	char *glob;	 /* "*" if the user gave no glob */
 	char *text;	 /* the user's words, with one blank between them */
-	char *origin;	 /* "heap.limits:3" or "--max-peak" */
+	char *origin;	 /* such as "heap.limits:3" or "--max-peak" */
 };
 
 /* Maximum number of limits of a command. */

@@ -26,7 +26,8 @@ matches_last_part(const char *glob, const char *path)
 }
 
 /*
- * Split "HEAD (TAIL)" in 'buf'.  Return the tail, or NULL if there is no tail.
+ * Copy the name "HEAD (TAIL)" to 'buf', and split the copy.  Return the tail,
+ * or NULL if there is no tail.
  */
 static char *
 cut_tail(const char *name, char buf[NAME_NBYTES])

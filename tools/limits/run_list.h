@@ -14,7 +14,7 @@
 
 /* One run of a program. */
 struct run_traces {
-	char **paths; /* segments in their order, or one file */
+	char **paths; /* paths of all segments in order, or of one file */
 	size_t path_count;
 	/*
 	 * The files are segments, or the only trace in a directory.  All are of

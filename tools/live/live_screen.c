@@ -67,7 +67,7 @@ on_signal(int signo)
 	if (has_keys)
 		tcsetattr(STDIN_FILENO, TCSANOW, &old_mode);
 	if (write(STDOUT_FILENO, SCREEN_END, strlen(SCREEN_END)) < 0) {
-		/* Ignore the failure, because then the terminal is gone. */
+		/* Ignore the failure, which means that the terminal is gone. */
 	}
 	signal(signo, SIG_DFL);
 	raise(signo);

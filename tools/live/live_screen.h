@@ -30,8 +30,8 @@ extern const char *const live_key_words[LIVE_KEY_COUNT + 1];
 
 /* The content of a page, which the caller fills in. */
 struct live_page {
-	const char *title; /* "4242 app, app.hatf.gz"; escaped */
-	const char *state; /* "running", "ended by exit", "reading, 45 %" */
+	const char *title; /* such as "4242 app, app.hatf.gz"; escaped */
+	const char *state; /* such as "running" or "reading, 45 %" */
 	/* time since the previous page; 0: this is the first page */
 	double seconds;
 	/* Figures of the whole trace: */
@@ -46,7 +46,8 @@ struct live_page {
 	/* what a row is: "site", "thread and size" or "thread" */
 	const char *unit;
 	enum live_key key;
-	size_t top; /* number of rows in plain text; 0: all */
+	/* maximum number of rows of a page in plain text; 0: unlimited */
+	size_t top;
 };
 
 /*

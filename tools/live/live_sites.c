@@ -38,7 +38,7 @@ struct live_sites {
 	struct entry_key **keys; /* key of each row */
 	size_t count, cap;
 	void *tree; /* keys by name */
-	/* what is known about each stack, by the stack's census row */
+	/* what is known about each stack, indexed by its census row */
 	struct live_stack *stacks;
 	uint32_t *order;    /* scratch memory: stacks to name, in this order */
 	size_t stack_count; /* number of valid entries of 'stacks' */

@@ -105,7 +105,7 @@ struct copy {
 	struct hatf_reader *reader;
 	int fd;
 	bool discards;
-	uint64_t nbytes; /* bytes released so far */
+	uint64_t nbytes; /* number of bytes released so far */
 	struct hatf_record batch[BATCH];
 };
 

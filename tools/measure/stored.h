@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 struct stored {
-	/* width of the field in records: bytes, or HATF_WIDTH_V1 or _V2 */
+	/* width of the field: a number of bytes, or HATF_WIDTH_V1 or _V2 */
 	uint8_t width[HATF_FIELD_COUNT];
 	/* the field's last width that was not 0 */
 	uint8_t last[HATF_FIELD_COUNT];

@@ -27,16 +27,21 @@
  * per section.
  */
 struct c_record {
-	const struct schema_section *section; /* section that defines it */
-	/* Index of that section in the schema. */
+	/* the section that defines the record */
+	const struct schema_section *section;
+	/* index of that section in the schema */
 	size_t section_idx;
 	const struct schema_record *record;
 	char name[C_NAME_NBYTES];  /* name of the struct, without the prefix */
-	char upper[C_NAME_NBYTES]; /* the name in capitals */
+	char upper[C_NAME_NBYTES]; /* the same name in capitals */
 };
 
 struct c_records {
-	const char *prefix, *upper_prefix; /* prefixes of all names */
+	/*
+	 * the name of the format, unchanged and in capitals: the prefixes of
+	 * all names in the generated code
+	 */
+	const char *prefix, *upper_prefix;
 	struct c_record *list;
 	size_t count;
 };

@@ -56,7 +56,7 @@ struct heap_model {
 	struct model_block *blocks; /* indexed by slot */
 	uint64_t heap_nbytes, peak_nbytes;
 	uint64_t taken_nbytes, peak_taken_nbytes;
-	uint64_t moved_count; /* reallocs that moved their block */
+	uint64_t moved_count; /* number of reallocs that moved a block */
 };
 
 /*

@@ -17,7 +17,7 @@ struct model_result {
 	 * began, and their number at the end.
 	 */
 	uint64_t peak_taken_nbytes, end_taken_nbytes;
-	uint64_t moved_count; /* reallocs that moved their block */
+	uint64_t moved_count; /* number of reallocs that moved a block */
 };
 
 /*

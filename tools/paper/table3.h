@@ -12,10 +12,11 @@
 #include "tools/trace/spool.h"
 
 struct table3 {
-	uint64_t data_records; /* alloc, free and realloc: tags 0 to 5 */
-	/* all records except comments and metadata: tags 0 to 9 */
+	/* number of alloc, free and realloc records: tags 0 to 5 */
+	uint64_t data_records;
+	/* number of all records except comments and metadata: tags 0 to 9 */
 	uint64_t all_records;
-	uint64_t alloc_count; /* successful allocs */
+	uint64_t alloc_count; /* number of successful allocs */
 	uint64_t realloc_count;
 	uint64_t free_count;
 	double nbytes; /* bytes of successful allocs */
@@ -24,7 +25,8 @@ struct table3 {
 
 /*
  * Read the whole trace.  If it is damaged or incomplete, print the error and
- * return false; the counts are then those of the part that could be read.
+ * return false; in this case, the counts are those of the part that could be
+ * read.
  */
 bool table3_take(struct table3 *c, const struct spool *trace);
 

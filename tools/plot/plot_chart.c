@@ -22,8 +22,9 @@
 #define TITLE_SIZE 18.0
 #define TEXT_SIZE  12.0
 /* upper edge of the plot, below the titles and the peak's label */
-#define TOP	    96.0
-#define AXIS_HEIGHT 52.0 /* labels and name of the axis, below the plot */
+#define TOP 96.0
+/* height of the labels and the name of the axis, below the plot */
+#define AXIS_HEIGHT 52.0
 #define ROW_HEIGHT  20.0 /* height of a row of the legend */
 #define COLUMN	    96.0 /* width of a column of figures in the legend */
 #define PLOT_HEIGHT 76.0 /* least height of the plot, with layers */

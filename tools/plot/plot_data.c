@@ -150,7 +150,7 @@ plot_data_make(struct plot_data *d, const struct census *c)
  */
 struct walk {
 	const struct plot_data *d;
-	/* the value of each stack or lane, by its census row */
+	/* the value of each stack or lane, indexed by its census row */
 	uint64_t *rows;
 	uint64_t *now; /* the value of each group */
 	size_t next;   /* index of the next point of the history */

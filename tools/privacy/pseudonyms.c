@@ -44,7 +44,8 @@ struct pseudonyms {
 	void *tree;		    /* tree of the entries, see tsearch(3) */
 	struct pseudonym **entries; /* in the order of insertion */
 	size_t count, cap;
-	uint64_t last[NAME_KIND_COUNT]; /* largest number of each kind */
+	/* the largest number of a pseudonym, for each kind */
+	uint64_t last[NAME_KIND_COUNT];
 };
 
 struct pseudonyms *

@@ -25,7 +25,8 @@ struct collected_trace {
 	char *path;
 	char *exe; /* path of the executable, "" if unknown */
 	uint64_t pid;
-	uint64_t from[COLLECT_ANCESTORS_MAX]; /* ids of parents and ancestors */
+	/* process ids of parents and ancestors */
+	uint64_t from[COLLECT_ANCESTORS_MAX];
 	unsigned from_count;
 	uint64_t start_ns; /* start of the trace, by CLOCK_MONOTONIC */
 	/* start of the process, see started.h; 0: unknown */
@@ -60,8 +61,12 @@ struct collected_trace {
 struct collection {
 	struct collected_trace *traces;
 	size_t count, cap;
-	size_t own_count; /* traces of the command's process itself */
-	/* traces of the command's descendants; 0 before descendants_find() */
+	/* number of traces of the command's own process */
+	size_t own_count;
+	/*
+	 * number of traces of the command's descendants; 0 before
+	 * descendants_find()
+	 */
 	size_t descendant_count;
 };
 

@@ -27,7 +27,7 @@ static const int forwarded[] = { SIGHUP,  SIGINT,  SIGQUIT,
 
 struct signals {
 	sigset_t waited;	/* signals for which the parent waits */
-	sigset_t mask;		/* original mask */
+	sigset_t mask;		/* original signal mask */
 	struct sigaction child; /* original action of SIGCHLD */
 };
 

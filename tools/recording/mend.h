@@ -2,9 +2,9 @@
 /*
  * mend.h - complete the traces of processes that ended abruptly
  *
- * A process that is killed by a signal, or ends by a direct system call as Go's
- * run time does, leaves a trace without a trailer and its last events in a ring
- * file.
+ * If a process is killed by a signal, or ends by a direct system call as Go's
+ * run time does, its trace has no trailer, and its last events are still in a
+ * ring file.
  */
 #ifndef MEND_H
 #define MEND_H

@@ -9,10 +9,11 @@
 #define ALLOCATORS_MAX 16
 
 struct allocator {
-	const char *label;	 /* as the user wrote it; borrowed */
-	const char *environment; /* end of 'label': "VAR=VALUE ...", or "" */
-	char library[PATH_MAX];	 /* library to preload; "": libc's allocator */
-	bool is_path;		 /* the user gave the path of the library */
+	const char *label; /* as the user wrote it; borrowed */
+	/* "VAR=VALUE ..." at the end of 'label', or "" */
+	const char *environment;
+	char library[PATH_MAX]; /* library to preload; "": libc's allocator */
+	bool is_path;		/* the user gave the path of the library */
 };
 
 struct allocators {
