@@ -115,7 +115,7 @@ keep(const struct lanes *all, struct lane *lane, unsigned kind, uint32_t slot,
 		return;
 	}
 	lane->failed++;
-	/* After a failed realloc, the old block is live: keep its address. */
+	/* A failed realloc leaves the old block live, so keep its address. */
 	if (kind != WORD_REALLOC)
 		all->blocks[slot] = NULL;
 }

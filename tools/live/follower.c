@@ -102,7 +102,7 @@ follow(void *ctx)
 	return NULL;
 }
 
-/* Begin to copy, in a thread that takes no signals. */
+/* Begin to copy, in a thread that blocks all signals. */
 static bool
 start(struct follower *f)
 {

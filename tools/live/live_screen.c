@@ -81,7 +81,8 @@ on_resize(int signo)
 }
 
 /*
- * Take SIGWINCH only in live_screen_wait(), which then cannot miss the signal.
+ * Let SIGWINCH arrive only in live_screen_wait(), so that this function cannot
+ * miss the signal.
  */
 static void
 watch_size(void)

@@ -127,8 +127,9 @@ write_records(struct copy *c, struct hatf_writer *writer,
 		status = hatf_reader_read(c->reader, c->batch, BATCH, &n);
 	}
 	/*
-	 * If the trace is damaged, end the copy without a message: the command
-	 * also reads the trace in table3_take(), which reports the damage.
+	 * If the trace is damaged, end the copy without a message, because the
+	 * command also reads the trace in table3_take(), which reports the
+	 * damage.
 	 */
 	hatf_reader_get_stats(c->reader, &stats);
 	if (status != HATF_END || !stats.complete)

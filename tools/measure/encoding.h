@@ -41,7 +41,7 @@ enum encoding {
 #define ENCODING_COUNT	     (ENCODING_BEST_SPLIT + 1)
 #define ENCODING_TIMED_COUNT (ENCODING_OPTIMUM + 1)
 
-/* The level of ENCODING_COMPRESSED, which is gzip's default. */
+/* Compression level of ENCODING_COMPRESSED: gzip's default level. */
 #define ENCODING_LEVEL 6
 
 /* How to write an encoding. */

@@ -28,8 +28,8 @@ count_record(struct table3 *c, const struct hatf_record *rec)
 }
 
 /*
- * Count the records.  Ignore errors in the trace: follow_events() has reported
- * them.  On any other error, print a message and return false.
+ * Count the records.  Ignore errors in the trace, because follow_events() has
+ * reported them.  On any other error, print a message and return false.
  */
 static bool
 count_records(struct table3 *c, const struct spool *trace)

@@ -18,13 +18,15 @@ double text_width(const char *text, double size);
 /*
  * Drop the folders from a name.  Until the name fits into 'width', also drop
  * template arguments, then parameters, then the middle.  Characters that XML or
- * cairo rejects become U+FFFD.  'buf' has PLOT_NAME_NBYTES.  Return 'buf'.
+ * cairo rejects become U+FFFD.  'buf' has room for PLOT_NAME_NBYTES bytes.
+ * Return 'buf'.
  */
 char *text_shorten(const char *name, double size, double width, char *buf);
 
 /*
- * Write the name of a program to 'buf', which has PLOT_NAME_NBYTES.  'command'
- * is its command line as in the header of a trace.  Return 'buf'.
+ * Write the name of a program to 'buf', which has room for PLOT_NAME_NBYTES
+ * bytes.  'command' is the program's command line as in the header of a trace.
+ * Return 'buf'.
  */
 char *text_program(const char *command, char *buf);
 

@@ -29,8 +29,8 @@ enum kept_result {
 
 /*
  * Append to 'out' the lines that a comment of this kind may keep.  'out' has
- * KEPT_LINES_NBYTES, of which '*used_ret' are in use; add the bytes of the
- * lines to '*used_ret'.
+ * room for KEPT_LINES_NBYTES bytes, of which '*used_ret' are in use; add the
+ * bytes of the lines to '*used_ret'.
  */
 enum kept_result kept_lines_of(const char *kind, const char *lines,
 			       size_t nbytes, struct pseudonyms *names,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * allocator.h - detect allocators inside a program, which LD_PRELOAD cannot
- * replace
+ * allocator.h - detect an allocator that is part of a program, because
+ * LD_PRELOAD cannot replace such an allocator
  */
 #ifndef ALLOCATOR_H
 #define ALLOCATOR_H

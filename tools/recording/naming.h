@@ -16,7 +16,7 @@ bool naming_has_stacks(void);
  * of its descendants, as 'hatf symbolize' does.  If this fails for a trace,
  * that trace stays unchanged, and a message states the reason.  After a signal
  * that asks this process to end, leave the rest of the traces as they are, and
- * say so.  With 'is_verbose', a line names each object without debug
+ * say so.  With 'is_verbose', print a line for each object without debug
  * information.
  */
 void naming_symbolize(const struct collection *c, bool is_verbose);

@@ -27,8 +27,8 @@ struct allocators {
  *
  *	(NAME | PATH) [":" VAR "=" VALUE {" " VAR "=" VALUE}]
  *
- * On failure, print a message and return false: if 'text' is wrong, if there is
- * no such allocator, or if there are too many allocators.
+ * If 'text' is wrong, if there is no such allocator, or if there are too many
+ * allocators, print a message and return false.
  */
 bool allocators_add(struct allocators *all, const char *text);
 

@@ -275,8 +275,8 @@ lower(struct available *found, const struct group_files *files,
 }
 
 /*
- * 'line' is a line of /proc/self/cgroup, which names a group of this process: a
- * number, the controllers of version 1 or none for version 2, and the path of
+ * 'line' is a line of /proc/self/cgroup.  It names a group of this process, and
+ * consists of a number, the controllers (none for version 2), and the path of
  * the group.  If this group or one of its ancestors leaves less memory than
  * '*found', lower '*found'.
  */
