@@ -312,7 +312,10 @@ add_times(struct table *g, const struct report *r, const unsigned *encodings,
 			averages[encodings[c]][p] = average->figures[c][p];
 }
 
-/* Write the note below a table that says how the times were measured. */
+/*
+ * Write the note that is printed below a table of times.  The note says how the
+ * times were measured.
+ */
 static void
 put_time_note(char *buf, size_t nbytes, const struct report *r)
 {
