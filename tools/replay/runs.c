@@ -86,8 +86,8 @@ add_run(struct replay_column *column, const struct replay_runs *runs,
 {
 	struct driver_run run = {
 		/*
-		 * The checks write to the blocks, so --touch need not write to
-		 * them, too.
+		 * The checks of a checked replay write to the blocks, so ignore
+		 * --touch.
 		 */
 		.touch = runs->is_checked ? TOUCH_NONE : runs->touch,
 		.is_null = column->allocator == NULL,
@@ -204,8 +204,8 @@ compare_u64(const void *a, const void *b)
 }
 
 /*
- * Return the part of a measure that is the driver's own cost.  Leave out the
- * time in which the threads of the null allocator wait for one another.
+ * Return the driver's own cost in a measure: the figure of the null allocator,
+ * but without the time in which its threads wait for one another.
  */
 static uint64_t
 own_cost(const struct replay_column *null, unsigned measure)
@@ -217,7 +217,10 @@ own_cost(const struct replay_column *null, unsigned measure)
 		       : null->measures[measure].median;
 }
 
-/* Summarize the runs of a column, without the cost of the null allocator. */
+/*
+ * Summarize the runs of a column.  Unless 'null' is NULL, subtract the driver's
+ * own cost.
+ */
 static void
 sum_up(struct replay_column *column, const struct replay_column *null,
        unsigned n)
@@ -336,7 +339,7 @@ runs_close(struct replay_runs *runs)
 
 /* ------------------------------------------------------------------- memory */
 
-/* Return the memory of the driver itself. */
+/* Return how many bytes of memory the driver itself needs. */
 static uint64_t
 driver_nbytes(const struct compiled *c)
 {

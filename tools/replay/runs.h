@@ -24,8 +24,8 @@ enum replay_measure {
 	REPLAY_END_RSS,
 	REPLAY_FAULTS,
 	/*
-	 * The number of measures above, by which allocators are ranked.  For
-	 * the measures below, less is not always better.
+	 * The number of the measures above.  Only these rank the allocators,
+	 * because for the measures below, less is not always better.
 	 */
 	REPLAY_RANKED,
 	/*
@@ -37,8 +37,9 @@ enum replay_measure {
 	REPLAY_WAIT,
 	REPLAY_MEASURES,
 	/*
-	 * REPLAY_BUSY of the busiest lane (lanes.h) alone, for the driver's own
-	 * cost.
+	 * The part of REPLAY_BUSY that belongs to the busiest lane (lanes.h).
+	 * For the null allocator, this time is the driver's own cost in
+	 * REPLAY_WALL.
 	 */
 	REPLAY_BUSIEST = REPLAY_MEASURES,
 	REPLAY_FIGURES,
@@ -80,8 +81,8 @@ struct replay_column {
 	 */
 	uint64_t asked_nbytes, usable_nbytes;
 	/*
-	 * With 'is_sampled'.  The resident memory in an allocator's samples
-	 * excludes that of the null allocator.
+	 * The samples, with 'is_sampled'.  The resident memory in an
+	 * allocator's samples excludes that of the null allocator.
 	 */
 	struct lane_sample samples[LANE_SAMPLES_MAX];
 	/*
@@ -89,7 +90,7 @@ struct replay_column {
 	 * reading the clock.
 	 */
 	struct latency latencies[LATENCY_KINDS];
-	/* Figures of each run, as measured. */
+	/* The figures of each run, which include the driver's own cost. */
 	uint64_t (*figures)[REPLAY_FIGURES];
 };
 
@@ -106,7 +107,7 @@ struct replay_runs {
 	bool asks_own; /* get the allocators' own statistics */
 	/* run each allocator once more for the memory over time */
 	bool is_sampled;
-	/* With 'is_sampled': the calls between two samples. */
+	/* With 'is_sampled': the number of calls between two samples. */
 	uint64_t sample_step;
 	unsigned sample_count;
 	struct replay_column null;

@@ -31,10 +31,10 @@ standstill_close(struct standstill *s)
 /* Which call of which thread a lane (lanes.h) is in. */
 struct position {
 	uint64_t thread;
-	bool is_before; /* before the window */
+	bool is_before; /* the call is before the window */
 	/*
-	 * number of the call; the first call of the thread, and the first call
-	 * in the window, have number 1
+	 * number of the call, counted from 1 at the first call of the thread,
+	 * and again from 1 at the first call in the window
 	 */
 	uint64_t number;
 	struct word_item item;
@@ -147,7 +147,7 @@ describe_call(const struct standstill *s, uint32_t stream, uint64_t limit_ms,
 
 /* ------------------------------------------------------ what has changed? */
 
-/* Update a lane from its place (lane_place.h), 'ms' after the last look. */
+/* Update a lane from its place (lane_place.h), 'ms' after the previous look. */
 static void
 look_at(struct standstill_lane *lane, const struct lane_place *place,
 	uint64_t ms)

@@ -7,8 +7,8 @@
 #include "tools/driver/driver.h"
 
 /*
- * Where the thread of a lane was at the last look, and for how long it has been
- * there.
+ * Where the thread of a lane was at the latest look, and for how long it had
+ * been there.
  */
 struct standstill_lane {
 	const char *next;
@@ -30,9 +30,9 @@ void standstill_open(struct standstill *s, const struct driver_run *run,
 void standstill_close(struct standstill *s);
 
 /*
- * Look at the places of all threads, 'ms' after the last look.  If the driver
- * has stood still for 'limit_ms', describe this in 'text', of 'cap' bytes, and
- * return true.
+ * Look at the places of all threads, 'ms' after the previous look.  If the
+ * driver has stood still for 'limit_ms', describe this in 'text', of 'cap'
+ * bytes, and return true.
  */
 bool standstill_look(struct standstill *s, uint64_t ms, uint64_t limit_ms,
 		     char *text, size_t cap);

@@ -166,7 +166,9 @@ is_stopped_for_long(struct watch *w, uint64_t ms, char *text, size_t cap)
 	return true;
 }
 
-/* Has the driver made no progress for too long, 'ms' after the last look? */
+/*
+ * Has the driver made no progress for too long, 'ms' after the previous look?
+ */
 static bool
 stands_still(struct watch *w, struct standstill *still, uint64_t ms, char *text,
 	     size_t cap)

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-/* The tables of a trace. */
+/* The tables from which the data block of a trace is written. */
 struct data {
 	const struct gathering *g;
 	const struct census *c;
@@ -136,7 +136,9 @@ end_of(const struct data *d, uint64_t number, unsigned shift)
 	return at < d->end ? at : d->end;
 }
 
-/* Return the value of a span in a column of the series. */
+/*
+ * Return the figure of a span that belongs to keys[column] in write_series().
+ */
 static uint64_t
 span_value(const struct span *s, unsigned column)
 {

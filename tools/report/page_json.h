@@ -19,7 +19,7 @@ void page_put_text(struct out *o, const char *text);
 
 /*
  * Return the maximum number of bytes that page_put_text() writes for a text,
- * with a comma.
+ * plus 1 for a comma.
  */
 uint64_t page_text_nbytes(const char *text);
 

@@ -180,7 +180,7 @@ widen_columns(struct page_map *m)
 	m->column_shift++;
 }
 
-/* Store the live bytes as column 'number'. */
+/* Store the live bytes of each chunk as column 'number'. */
 static void
 store_column(struct page_map *m, uint64_t number)
 {
@@ -333,7 +333,7 @@ write_region(const struct page_map *m, struct out *o,
 	out_str(o, "]}");
 }
 
-/* Return the live bytes of all chunks at the end. */
+/* Return the sum of the live bytes of all chunks after the last event. */
 static uint64_t
 count_live(const struct page_map *m)
 {

@@ -38,7 +38,7 @@ struct page_map {
 	uint64_t live[PAGE_MAP_CHUNKS];
 	unsigned column_shift; /* log2 of the column width */
 	struct page_column columns[PAGE_MAP_COLUMNS];
-	uint32_t column_count; /* columns that ended and had events */
+	uint32_t column_count; /* number of columns that ended and had events */
 	/* Time at which the current column ends; 0: there is no column yet. */
 	uint64_t now_end;
 	bool no_memory;

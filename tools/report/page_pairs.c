@@ -9,7 +9,10 @@
 
 /* A row of the table. */
 struct row {
-	/* rows on the page; 'site' is PAGE_NONE for all other sites together */
+	/*
+	 * rows of the thread and of the site on the page; 'site' is PAGE_NONE
+	 * for all other sites together
+	 */
 	uint32_t thread, site;
 	struct account sum;
 	double score;
@@ -66,8 +69,8 @@ sum_pairs(const struct page_sites *s, const struct page_threads *threads,
 }
 
 /*
- * Keep the most important rows.  For each thread, merge its other rows into one
- * more row.
+ * Keep the PAGE_PAIRS_MAX most important rows.  Of the other rows, merge those
+ * of the same thread into one.
  */
 static void
 fold_rows(const struct census *c, struct table *t)

@@ -18,7 +18,9 @@
 /* Maximum number of marks that a page shows; further marks are only counted. */
 #define PAGE_MARKS_MAX 500
 
-/* The longest step of a coarse clock in microseconds, if none is stated. */
+/*
+ * The longest step of a coarse clock in microseconds, if the trace states none.
+ */
 #define PAGE_COARSE_TICK 2000
 
 /* Stands for an unknown time. */
@@ -45,7 +47,8 @@ struct page_sights {
 	uint64_t marks_left_out;
 	/* the longest step of a coarse clock that a comment states; 0: none */
 	uint64_t tick_us;
-	uint64_t event_count; /* calls so far, as the census counts them */
+	/* number of calls so far, as the census counts them */
+	uint64_t event_count;
 	struct page_map map;
 	bool no_memory;
 };

@@ -42,7 +42,7 @@
 struct rank {
 	uint32_t row;
 	uint32_t change_count;
-	uint64_t last; /* the last point at which the stack changes */
+	uint64_t last; /* point of the page that 'change_count' counted last */
 	double score;
 };
 
@@ -79,7 +79,9 @@ compare_ranks(const void *a, const void *b)
 	return x->row < y->row ? -1 : 1;
 }
 
-/* Count, for each stack, the points of the page at which it changes. */
+/*
+ * Count, for each stack, the points of the page at which its live bytes change.
+ */
 static void
 count_changes(const struct page_sites *s, struct rank *by_row)
 {
@@ -370,8 +372,8 @@ note_change(struct page_sites *s, struct page_site *site, uint32_t point,
 }
 
 /*
- * Convert the history's live bytes of stacks into changes of the live bytes of
- * sites.
+ * From the live bytes of each stack at each point of the history, compute the
+ * changes of the live bytes of each site.
  */
 static void
 find_curves(struct page_sites *s)

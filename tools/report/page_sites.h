@@ -40,8 +40,8 @@ struct page_sites {
 	struct page_site *rows;
 	uint32_t count, cap;
 	/*
-	 * Log2 of the width of the points of the page, at least that of the
-	 * points of the history.
+	 * Log2 of the width of a point of the page, which is at least as wide
+	 * as a point of the history.
 	 */
 	unsigned point_shift;
 	/* site of each stack, by the stack's row; PAGE_NONE: none */

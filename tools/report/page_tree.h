@@ -28,7 +28,11 @@ struct page_tree {
 	struct site_names *names;	  /* owned by the caller */
 	char **texts;
 	uint32_t text_count, text_cap;
-	uint32_t *slots; /* hash table of the texts: row plus 1; 0: free */
+	/*
+	 * hash table of the texts; a slot has the row of a text plus 1, or 0 if
+	 * it is free
+	 */
+	uint32_t *slots;
 	size_t slot_count;
 	struct seeded_hash hash;
 	/* What is known about each frame, by the row of the frame. */
@@ -41,7 +45,10 @@ struct page_tree {
 	struct id_rows stack_ids;
 	/* node of each stack, by the row of the stack's id in stack_ids */
 	struct page_rows node_of_id;
-	/* bytes that the strings, frames and nodes take on the page, at most */
+	/*
+	 * upper bound of the bytes that the strings, frames and nodes take on
+	 * the page
+	 */
 	uint64_t nbytes;
 	bool no_memory;
 };
@@ -55,8 +62,9 @@ void page_tree_free(struct page_tree *t);
 uint32_t page_tree_text(struct page_tree *t, const char *text);
 
 /*
- * Return the row of a frame of the trace.  page_tree_name() returns the row of
- * a new frame that has only a name.
+ * Return the row of a frame of the trace.  If the frame has no row yet, add
+ * one.  page_tree_name() adds a frame that has only a name, and returns its
+ * row.
  */
 uint32_t page_tree_frame(struct page_tree *t, uint64_t frame_id);
 uint32_t page_tree_name(struct page_tree *t, const char *name);

@@ -5,23 +5,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Go outwards by at most this number of frames. */
+/* Maximum number of frames by which callers_find() goes outwards. */
 #define STEPS_MAX 32
 
 struct callers {
 	const struct groups *sites;
 	struct site_names *names;
 	/*
-	 * The census rows of the stacks of site n are those from first[n] to
-	 * first[n + 1] in 'rows'.
+	 * rows[first[n]] to rows[first[n + 1] - 1] are the census rows of the
+	 * stacks of site n.
 	 */
 	uint32_t *first, *rows;
-	uint64_t *at; /* frame reached in each of these stacks; 0: the end */
+	/*
+	 * for each stack that begin() took: the id of what remains of it, from
+	 * the frame reached outwards; 0: nothing remains
+	 */
+	uint64_t *at;
 };
 
 /*
- * A caller and the value of one stack through it.  Shares of several stacks may
- * have the same name.
+ * The name of the caller that one stack has reached, and the value of the
+ * stack.  Several stacks may have reached callers with the same name.
  */
 struct share {
 	char *name;
@@ -124,7 +128,7 @@ compare_names(const void *a, const void *b)
 		      ((const struct share *)b)->name);
 }
 
-/* Sum the shares with equal names; return the name of the largest sum. */
+/* Sum the shares with equal names; return the name that has the largest sum. */
 static const char *
 find_largest(struct share *shares, uint32_t n)
 {
@@ -173,9 +177,9 @@ name_main(const struct callers *c, const uint64_t *values, uint32_t n)
 }
 
 /*
- * Take those stacks of the site that have a value for 'key', other than 0.  In
- * each, go to the caller of the site.  Store the values of these stacks, and
- * return their number.
+ * Take the stacks of the site whose value for 'key' is not 0.  In each of them,
+ * go to the caller of the site.  Store the values of these stacks, and return
+ * the number of stacks.
  */
 static uint32_t
 begin(struct callers *c, uint32_t site, enum group_key key, uint64_t *values)
@@ -240,7 +244,10 @@ callers_glob(struct callers *c, uint32_t site, char buf[CALLERS_GLOB_NBYTES])
 
 	if (name == NULL)
 		return false;
-	/* Leave out the parameters, and the folders of a module. */
+	/*
+	 * Leave out the parameters of a function, and the folders in the path
+	 * of a module.
+	 */
 	nbytes = strcspn(name, "(");
 	if (strspn(name, plain) < nbytes)
 		return false;

@@ -457,7 +457,10 @@ show_advice(const struct gathering *g)
 		       "sites: 'hatf record' without -G takes call stacks";
 	if (has_functions(g->census->stacks))
 		return NULL;
-	/* A file that its process still writes cannot be replaced. */
+	/*
+	 * A file cannot be replaced while a process still writes the trace to
+	 * it.
+	 */
 	return scan_writer(&g->scan) != 0
 		       ? "no function names: 'hatf symbolize -o NEW FILE' "
 			 "writes a copy with them"

@@ -8,9 +8,9 @@
  * at the end of the last part are exact.  The live bytes of any other part are
  * those at the end of a point of the history: the end that is nearest to the
  * end of the part.  If the points are fine (FINE_POINTS_MAX in history.h), the
- * distance is at most 1/1024 of the trace, or at most 1/16 if the live bytes of
- * so many stacks change that only POINTS_MIN points are left.  A short trace
- * has a point for each time, and its trends are exact.
+ * two ends are at most 1/1024 of the trace apart, or at most 1/16 if the live
+ * bytes of so many stacks change that only POINTS_MIN points are left.  A short
+ * trace has a point for each time, and its trends are exact.
  */
 #ifndef TRENDS_H
 #define TRENDS_H
@@ -23,8 +23,8 @@ struct trend {
 	uint64_t nbytes[TREND_COUNT];
 	/*
 	 * The live bytes grow: after part 'since', they never fell from one
-	 * part to the next, rose at least three times and in at least half of
-	 * these parts, and rose in one of the last three parts.
+	 * part to the next; they rose at least three times, in at least half of
+	 * the parts after 'since', and in one of the last three parts.
 	 */
 	bool grows;
 	unsigned since; /* index of the last part before the first rise */

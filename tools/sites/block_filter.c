@@ -20,14 +20,14 @@
 struct block_filter {
 	const struct block_filter_options *options;
 	struct stack_view *view;
-	struct pair_set blocks; /* heap and address of chosen blocks */
+	struct pair_set blocks; /* heap and address of each chosen live block */
 	/* threads whose names match, as pairs of 0 and thread number + 1 */
 	struct pair_set threads;
-	uint8_t *judged; /* an enum judgement for each site */
+	uint8_t *judged; /* an enum judgement for each site, by its number */
 	uint32_t judged_cap;
 	/*
-	 * Are the alloc and the free that belong to the last realloc still to
-	 * come?  Is that realloc chosen?
+	 * The most recent realloc may be followed by an alloc and a free that
+	 * belong to it.  Are they still to come?  Is that realloc chosen?
 	 */
 	bool is_alloc_announced, is_free_announced, is_realloc_kept;
 	struct hatf_record realloc;
@@ -354,8 +354,8 @@ end_block(struct block_filter *f, uint64_t heap, uint64_t address)
 }
 
 /*
- * Is the record the alloc or the free that belongs to the last realloc?  If so,
- * note that this alloc or free is no longer to come.
+ * Is the record the alloc or the free that belongs to the most recent realloc?
+ * If so, note that this alloc or free is no longer to come.
  */
 static bool
 is_announced(struct block_filter *f, const struct hatf_record *rec)

@@ -13,7 +13,8 @@
 
 /*
  * May 'id' use the array?  Yes, if it is small, or below four times the number
- * of ids so far: then the array stays small compared with the number of ids.
+ * of ids so far.  In this way the array stays small compared with the number of
+ * ids.
  */
 static bool
 is_dense(const struct id_rows *ids, uint64_t id)

@@ -28,7 +28,7 @@ struct id_slot {
 
 /* Begins as all zeros. */
 struct id_rows {
-	/* row plus 1 of each id that uses the array; 0: none */
+	/* for each id that uses the array: its row plus 1; 0: no row */
 	uint32_t *dense;
 	size_t dense_count;
 	/* hash table of all other ids; its length is a power of two */

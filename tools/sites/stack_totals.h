@@ -45,8 +45,8 @@ void stack_counter_add(struct stack_counter *counter, const uint8_t *attributes,
 struct stack_totals stack_counter_get(const struct stack_counter *counter);
 
 /*
- * Return the mean number of frames of the allocations that have a stack; 0 if
- * there are none.
+ * Return the mean number of frames in the stack of an allocation; 0 if no
+ * allocation has a stack.
  */
 double stack_totals_mean_depth(const struct stack_totals *totals);
 

@@ -24,7 +24,7 @@ struct known_stack {
 
 struct site {
 	char *name;
-	uint64_t frame; /* id of a frame of the site */
+	uint64_t frame; /* id of a frame with this name */
 	uint64_t hash;
 };
 
@@ -37,9 +37,12 @@ struct stack_view {
 	/* what is known about each stack, by its row in 'ids' */
 	struct known_stack *known;
 	size_t known_cap;
-	struct site *sites; /* sites; the site with number n is at n - 1 */
+	struct site *sites; /* site number n is sites[n - 1] */
 	uint32_t site_count, site_cap;
-	/* hash table of the sites by name: site number; 0: free */
+	/*
+	 * hash table of the sites by name; a slot has the number of a site, or
+	 * 0 if it is free
+	 */
 	uint32_t *slots;
 	size_t slot_count; /* a power of 2 */
 	struct seeded_hash hash;

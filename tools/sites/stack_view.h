@@ -39,8 +39,8 @@ struct stack_view_options {
 	bool hides_new; /* hide operator new, too */
 	/*
 	 * Also hide functions that match one of these globs, which the caller
-	 * owns.  If the function of a frame is unknown, its text counts
-	 * instead, with or without the folders in it.
+	 * owns.  If the function of a frame is unknown, compare the text that
+	 * stands for the frame instead, with or without the folders in it.
 	 */
 	const char *wrappers[STACK_VIEW_WRAPPERS_MAX];
 	unsigned wrapper_count;

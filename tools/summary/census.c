@@ -183,8 +183,8 @@ begin_window(struct census *s, const struct hatf_event *e)
 	if (s->pairs != NULL)
 		pairs_restart(s->pairs);
 	/*
-	 * The window does not count the allocs before it, so their blocks
-	 * cannot become temporary in it.
+	 * Forget the last block of each thread: the window does not count
+	 * allocs before it, so it must not count their blocks as temporary.
 	 */
 	for (uint32_t row = 0; row < s->thread_rows.count; row++)
 		s->threads[row].last_object = 0;
@@ -204,7 +204,7 @@ begin_window(struct census *s, const struct hatf_event *e)
 	s->begun = true;
 }
 
-/* Has the trace reached a bound of the window? */
+/* Does the event reach this bound of the window? */
 static bool
 reaches(const struct census *s, const struct hatf_event *e,
 	const struct trace_bound *bound)
@@ -230,8 +230,8 @@ begin_axis(struct census *s, const struct hatf_event *e)
 
 /*
  * After an event, update the current span of the history and the largest number
- * of live blocks.  If more is live than at the last peak, the moment after this
- * event is the new peak.
+ * of live blocks.  If more is live than at the previous peak, the moment after
+ * this event is the new peak.
  */
 static inline void
 note_peak(struct census *s, const struct hatf_event *e)
@@ -332,7 +332,7 @@ prefetch(const struct census *s, const struct hatf_event *e)
 		__builtin_prefetch(&live->rows[number], 1);
 }
 
-/* If there is only one heap, set its account (see 'by_heap'). */
+/* If there is only one heap, copy 'total' to its account (see 'by_heap'). */
 static void
 settle_heap(struct census *s)
 {
@@ -382,8 +382,8 @@ note_class(void *ctx, const struct hatf_live *live)
 
 /*
  * Make the rows of the inherited blocks' size classes, in the order of the
- * classes.  The order in which hatf_events_visit_live() visits the blocks would
- * not do, because it differs from process to process.
+ * classes.  The order in which hatf_events_visit_live() visits the blocks is
+ * unsuitable, because it differs from process to process.
  */
 static void
 add_inherited_lanes(struct census *s, const struct hatf_events *events)

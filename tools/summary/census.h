@@ -52,7 +52,7 @@ enum {
 	STACK_NONE, /* the call has no stack, or an undefined one */
 	/* Blocks that a forked child inherited from its parent. */
 	STACK_INHERITED,
-	STACK_FIRST, /* stacks of the trace begin here */
+	STACK_FIRST, /* row of the first stack of the trace */
 };
 
 static inline unsigned
@@ -74,7 +74,9 @@ census_class_end(unsigned c)
 struct census_thread {
 	uint64_t id;
 	char *name; /* the newest name; untrusted; NULL: none */
-	/* object of the block that the thread's last call returned; 0: none */
+	/*
+	 * object of the block that the thread's latest call returned; 0: none
+	 */
 	uint64_t last_object;
 	/* blocks of the thread that were live when it ended */
 	struct amount outlived;
@@ -128,7 +130,7 @@ struct census {
 	struct account total;
 	struct moment first, last; /* first and last moment of the window */
 	struct moment peak; /* moment just after the event that made the peak */
-	/* bytes at the peak or, with 'peak_is_count', blocks */
+	/* live bytes at the peak or, with 'peak_is_count', live blocks */
 	uint64_t peak_level;
 	uint64_t peak_live_count; /* largest number of live blocks so far */
 	/* blocks and bytes that were live when the window began */
@@ -168,8 +170,8 @@ struct census {
 	uint32_t crossing_cap;
 
 	/*
-	 * Freed blocks whose lifetime is known, by size class and lifetime
-	 * class.
+	 * Freed blocks whose lifetime is known, by size class, and by the class
+	 * of the lifetime in events or in time units.
 	 */
 	struct amount lifetime_events[CLASS_COUNT][CLASS_COUNT];
 	struct amount lifetime_time[CLASS_COUNT][CLASS_COUNT];

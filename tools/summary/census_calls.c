@@ -6,7 +6,7 @@
 
 /* ----------------------------------------------------------------- counting */
 
-/* The accounts of a block. */
+/* The accounts in which a block is counted. */
 struct owners {
 	struct account *total, *stack, *lane;
 	struct account *heap; /* NULL: there is one heap, see 'by_heap' */
@@ -197,7 +197,7 @@ free_block(struct census *s, const struct live_block *block, uint32_t heap,
 }
 
 /*
- * Count a block that was freed by another thread than the one that allocated
+ * Count a block that was freed by a thread other than the one that allocated
  * it.
  */
 static void

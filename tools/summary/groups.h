@@ -38,7 +38,8 @@ struct group {
 	 * class; 0 if the group is a pair of a thread and a size class
 	 */
 	uint64_t number;
-	uint32_t stack_count; /* number of its stacks, lanes or heaps */
+	/* number of stacks, lanes or heaps in the group */
+	uint32_t stack_count;
 };
 
 struct groups {
@@ -53,13 +54,16 @@ struct groups {
 	uint32_t count, cap;
 	/* Group of each stack, lane or heap, by its row. */
 	uint32_t *group_of;
-	/* hash table of the groups by name: row plus 1; 0: free */
+	/*
+	 * hash table of the groups by name; a slot has the row of a group plus
+	 * 1, or 0 if it is free
+	 */
 	uint32_t *slots;
 	size_t slot_count;
 	struct seeded_hash hash;
 };
 
-/* What to sort by. */
+/* The figure by which groups_sort() sorts. */
 enum group_key {
 	KEY_PEAK,
 	KEY_LIVE,
@@ -92,7 +96,10 @@ uint32_t groups_of_block(const struct groups *g, const struct live_block *block,
 struct amount groups_amount(const struct census *c, const struct account *a,
 			    enum group_key key);
 
-/* Return the number by which groups are sorted: bytes, or blocks or calls. */
+/*
+ * Return the number by which groups_sort() sorts: the bytes or, for some keys,
+ * the count that groups_amount() returns.
+ */
 uint64_t groups_value(const struct census *c, const struct account *a,
 		      enum group_key key);
 

@@ -126,8 +126,8 @@ points_max(const struct history *t)
 }
 
 /*
- * If stacks have changed since the previous point, store a point that lists
- * these changes.
+ * If the live bytes of some stacks have changed since the previous point, store
+ * a point that lists the new live amounts of these stacks.
  */
 static void
 close_point(struct history *t, const struct account_list *stacks)

@@ -55,7 +55,11 @@ struct change {
 };
 
 struct point {
-	uint64_t number; /* as in struct span, but with the width of points */
+	/*
+	 * number of the interval, as in struct span, but with the width of
+	 * points
+	 */
+	uint64_t number;
 	struct change *changes;
 	size_t change_count;
 };

@@ -13,7 +13,10 @@
 
 #define PAIRS_MAX (1u << 17)
 
-/* The row of the stack in a pair of a thread and all its other stacks. */
+/*
+ * Stands for the row of the stack in a pair of a thread and all its other
+ * stacks.
+ */
 #define PAIRS_OTHERS UINT32_MAX
 
 /* The rows of the thread and of the stack in the census. */

@@ -12,7 +12,7 @@
 #include "hatf/hatf.h"
 #include "tools/sites/stack_view.h"
 
-/* The part of a place to name. */
+/* Selects the part of a place that site_names_get() returns. */
 enum site_part {
 	SITE_PLACE, /* function, file and line, or module and offset */
 	SITE_FUNCTION,

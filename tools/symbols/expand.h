@@ -24,8 +24,8 @@ struct expand;
 struct expand_counts {
 	/* frames that had no source file, but an address in a known object */
 	uint64_t frames;
-	uint64_t named;	  /* frames that now have a function */
-	uint64_t located; /* frames that now have a file */
+	uint64_t named;	  /* those of 'frames' that now have a function */
+	uint64_t located; /* those of 'frames' that now have a file */
 	uint64_t inlined; /* frames added for callers of inlined functions */
 };
 

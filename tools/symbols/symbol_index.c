@@ -2,15 +2,18 @@
 /*
  * symbol_index.c - see symbol_index.h
  *
- * libdwfl chooses among the symbols whose range contains the address: global
- * ones first; of these, the one that begins last or has the stronger binding;
- * of several that begin at the same address, the shortest.
+ * libdwfl chooses among the symbols whose range contains the address.  It looks
+ * at the global ones and, if there are none, at the local ones, in the order of
+ * the symbol table.  A symbol replaces the choice so far if it begins later or
+ * has a stronger binding, or if it begins at the same address, is shorter and
+ * does not have a weaker binding.
  *
  * If no range contains the address, libdwfl chooses among the symbols without a
  * size, which are labels of assembly code.  It takes the last label before the
  * address, if the label is in the section of the address, and if no symbol that
- * begins before the address ends after the label.  This is rare, so only find
- * out whether libdwfl may take a label, and if so, ask libdwfl for it.
+ * begins before the address ends after the label.  libdwfl rarely takes a
+ * label, so this file only finds out whether it may do so, and then asks
+ * libdwfl for the label.
  */
 #ifdef HAVE_LIBDW
 
@@ -32,7 +35,7 @@ struct index_symbol {
 	 */
 	size_t label;
 	bool has_label;
-	uint8_t strength; /* of the symbol's binding, see strength_of() */
+	uint8_t strength; /* result of strength_of() */
 	int number;	  /* index for dwfl_module_getsym_info() */
 };
 

@@ -28,7 +28,7 @@ enum state {
 	UNOPENED,
 	USABLE,
 	MISSING, /* there is no such file, or it cannot be read */
-	OTHER,	 /* the file has another build id */
+	OTHER,	 /* the file has not the build id that the trace states */
 };
 
 struct object {
@@ -77,7 +77,10 @@ symbol_lookup_open(const struct symbol_lookup_options *options)
 		free(l);
 		return NULL;
 	}
-	/* libdw would ask the servers in DEBUGINFOD_URLS for debug files. */
+	/*
+	 * libdw asks the servers in DEBUGINFOD_URLS for debug files, so unset
+	 * this variable.
+	 */
 	if (!options->use_debuginfod)
 		unsetenv("DEBUGINFOD_URLS");
 	l->callbacks = (Dwfl_Callbacks){

@@ -95,7 +95,8 @@ static const int ending_signals[] = { SIGHUP, SIGINT, SIGTERM };
 #define SIGNAL_COUNT (sizeof(ending_signals) / sizeof(ending_signals[0]))
 
 /*
- * Path of the new file while it is being written; the handler removes the file.
+ * Path of the new file while it is being written; remove_new_file() removes the
+ * file.
  */
 static const char *volatile new_file;
 

@@ -35,7 +35,7 @@ struct tree_trace {
 };
 
 enum tree_origin {
-	TREE_ROOT, /* the tree has no trace of its parent */
+	TREE_ROOT, /* the tree has neither an ancestor nor an earlier image */
 	TREE_FORK, /* forked from 'parent' */
 	TREE_EXEC, /* 'parent' is the previous image of the same process */
 	/* started by 'parent', or by an untraced descendant of 'parent' */

@@ -45,7 +45,10 @@ find_forked(const struct tree_node *node, bool is_numbered, uint64_t segment)
 
 	if (parent == NULL || found != NULL)
 		return found;
-	/* The file may have been renamed, so search by number. */
+	/*
+	 * The file may have been renamed, so search by the number of the
+	 * segment.
+	 */
 	for (size_t i = 0; is_numbered && i < parent->trace_count; i++)
 		if (parent->traces[i].segment == segment)
 			return &parent->traces[i];

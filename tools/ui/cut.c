@@ -98,7 +98,10 @@ reverse(char *bytes, size_t nbytes)
 	}
 }
 
-/* Return the length of the head, without a truncated last character. */
+/*
+ * Return the length of the head.  If its last character is truncated, do not
+ * count this character.
+ */
 static size_t
 whole_head(const struct cut *c)
 {

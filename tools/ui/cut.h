@@ -30,7 +30,7 @@ struct cut {
 /* Begin an empty text in 'buf', which has 'cap' bytes. */
 void cut_begin(struct cut *c, char *buf, size_t cap);
 
-/* Append bytes.  cut_escaped() appends them as escape_text() writes them. */
+/* Append bytes.  cut_escaped() escapes them first, as escape_text() does. */
 void cut_bytes(struct cut *c, const char *bytes, size_t nbytes);
 void cut_escaped(struct cut *c, const char *text, size_t nbytes);
 

@@ -11,16 +11,16 @@ struct figure {
 	char text[32];
 };
 
-/* "1 234 567" */
+/* For example, "1 234 567". */
 struct figure figure_count(uint64_t n);
 
-/* "812 B", "1.3 KiB", "20.0 MiB" */
+/* For example, "812 B", "1.3 KiB" or "20.0 MiB". */
 struct figure figure_nbytes(uint64_t nbytes);
 
-/* "12 ns", "1.234 ms", "12.345 s", "2 h 03 min" */
+/* For example, "12 ns", "1.234 ms", "12.345 s" or "2 h 03 min". */
 struct figure figure_ns(uint64_t ns);
 
-/* "1 in 2.5", "1 in 1 000" for 0 < part <= 1 */
+/* For example, "1 in 2.5" or "1 in 1 000".  'part' is above 0 and at most 1. */
 struct figure figure_part(double part);
 
 #endif /* FIGURE_H */

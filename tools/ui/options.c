@@ -24,7 +24,7 @@
 /* Upper bound of the number of placements, whose names a message lists. */
 #define NAMES_MAX 64
 
-/* Column of the explanation of an option. */
+/* Column of --help at which the explanation of an option begins. */
 #define HELP_COLUMN 24
 
 static void
@@ -142,8 +142,8 @@ complain_option(const struct opt_page *page, char **argv, int val)
 	if (val == ':')
 		return opt_complain(page, "%s needs an argument", word);
 	/*
-	 * If optopt is a long option, the option takes no argument, but got
-	 * one.
+	 * If optopt stands for a long option, this option takes no argument,
+	 * but got one.
 	 */
 	if (optopt >= VAL_FIRST)
 		return opt_complain(page, "%s: the option takes no argument",

@@ -20,12 +20,12 @@ struct opt {
 	const char *help; /* '\n' separates lines */
 };
 
-/* Upper bound of the options of a page. */
+/* Maximum number of options of a page. */
 #define OPT_MAX 24
 
 struct opt_page {
 	const char *command; /* such as "hatf info" */
-	/* operands in the usage line: "[OPTIONS] FILE..." */
+	/* operands in the usage line, such as "[OPTIONS] FILE..." */
 	const char *usage;
 	const char *about; /* what the command does; lines end in '\n' */
 	/* shown after the options; lines end in '\n'; NULL: none */
@@ -65,11 +65,14 @@ bool opt_parse_u64(const char *option, const char *text, uint64_t *n_ret);
 bool opt_parse_decimal(const char *option, const char *text, double max,
 		       double *n_ret);
 
-/* Parse a number of bytes: 4096, 64K, 2M, 1G. */
+/* Parse a number of bytes, such as 4096, 64K, 2M or 1G. */
 bool opt_parse_nbytes(const char *option, const char *text,
 		      uint64_t *nbytes_ret);
 
-/* Parse the argument of "--placement", one of hatf_writer_placement(). */
+/*
+ * Parse the argument of "--placement", one of the names that
+ * hatf_writer_placement() returns.
+ */
 bool opt_parse_placement(const char *text, const char **placement_ret);
 
 /* Parse the argument of "--jobs", for struct hatf_reader_options. */

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Upper bound of a formatted number. */
+/* Upper bound of the length of a formatted number. */
 #define NUMBER_NBYTES 24
 
 struct out *
@@ -109,7 +109,10 @@ out_u64(struct out *o, uint64_t n)
 		p -= 2;
 		memcpy(p, pairs + 2 * (n % 100), 2);
 	}
-	/* If the number of digits is odd, the first digit is still missing. */
+	/*
+	 * If the number of digits is odd, the first digit has not been written
+	 * yet.
+	 */
 	if (p > first)
 		*first = (char)('0' + n);
 	o->used += count;

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Upper bounds of the columns of a table and of the figures of a cell. */
+/* Maximum number of columns of a table, and of figures in a cell. */
 #define TABLE_COLUMNS_MAX 12
 #define TABLE_PARTS_MAX	  3
 
@@ -46,7 +46,7 @@ struct table_row {
  * the table.
  */
 struct table {
-	const char *key;   /* number of the table: "4" */
+	const char *key;   /* number of the table, such as "4" */
 	const char *title; /* shown after "Table 4: " */
 	const char *unit;  /* unit of all figures, or NULL */
 	const char *note;  /* note below the table, or NULL */
