@@ -122,8 +122,8 @@ add_run(struct replay_column *column, const struct replay_runs *runs,
 }
 
 /*
- * If the user named the library of the allocator by its path, make one run
- * without measures, to find out whether the library gives the same memory to
+ * If the user named the library of the allocator by its path, make one run that
+ * measures nothing, to find out whether the library gives the same memory to
  * two blocks at once.  Without this check, such a library would look very good.
  */
 static void

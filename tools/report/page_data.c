@@ -23,7 +23,7 @@ struct data {
 	struct page_tree tree;
 	struct page_threads threads;
 	struct page_sites sites;
-	uint64_t end; /* end of the axis */
+	uint64_t end; /* end of the axis, as a distance from its start */
 };
 
 /* -------------------------------------------------------------------- meta */

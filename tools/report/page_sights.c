@@ -52,7 +52,7 @@ page_sights_life(const struct page_sights *s, uint64_t thread,
 
 /* ------------------------------------------------------------------ marks */
 
-/* Is this comment of a kind?  'kind' is "HATF KIND\n". */
+/* Is the comment of this kind?  'kind' has the form "HATF KIND\n". */
 static bool
 is_kind(const struct hatf_event *e, const char *kind)
 {
@@ -108,7 +108,10 @@ note_mark(struct page_sights *s, const struct hatf_event *e, uint64_t at)
 		s->mark_count++;
 }
 
-/* Return the number in the value of a key, or 'otherwise'. */
+/*
+ * Return the value of a key as a number; 'otherwise' if it is missing, empty or
+ * too long.
+ */
 static uint64_t
 find_number(const struct hatf_event *e, const char *key, uint64_t otherwise)
 {

@@ -316,7 +316,7 @@ show_json_account(const struct census *c, const struct account *a)
 
 /* ------------------------------------------------------------------- health */
 
-/* Return the figures of hatf_events for the whole trace. */
+/* Return the statistics of hatf_events_get_stats() for the whole trace. */
 static struct hatf_events_stats
 get_seen(const struct gathering *g)
 {

@@ -16,7 +16,10 @@
  */
 bool show_outlived(struct out *o, const struct groups *all, uint64_t top);
 
-/* Return the blocks of the thread of the group 'row' as an object. */
+/*
+ * Return an object for the blocks that were live when the thread of the group
+ * 'row' ended.
+ */
 json_t *show_json_outlived(const struct groups *all, uint32_t row);
 
 #endif /* SHOW_OUTLIVED_H */

@@ -43,9 +43,10 @@ glibc_maps(uint64_t size)
 
 /*
  * Return the bytes that a block takes in glibc.  The size of a chunk is a
- * multiple of 16 bytes.  From a threshold on, glibc maps a block in whole
- * pages.  In glibc, each free of a mapped block raises the threshold to the
- * size of that block, up to 32 MiB; this function uses the initial threshold.
+ * multiple of 16 bytes.  If the size of a block reaches a threshold, glibc
+ * gives the block a mapping of its own, in whole pages.  In glibc, each free of
+ * a mapped block raises the threshold to the size of that block, up to 32 MiB;
+ * this function uses the initial threshold.
  */
 static uint64_t
 glibc_taken(uint64_t size)

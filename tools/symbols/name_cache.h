@@ -25,8 +25,8 @@ struct name_cache {
 };
 
 /*
- * If the cache has the address of this object, copy what was found there to
- * 'names_ret', and the number of functions to '*n_ret', and return true.
+ * If the cache contains this address of this object, copy what was found there
+ * to 'names_ret', and the number of functions to '*n_ret', and return true.
  */
 bool name_cache_get(const struct name_cache *cache, int object,
 		    uint64_t address, struct symbol_lookup_name *names_ret,

@@ -28,7 +28,7 @@ enum state {
 	UNOPENED,
 	USABLE,
 	MISSING, /* there is no such file, or it cannot be read */
-	OTHER,	 /* the file has not the build id that the trace states */
+	OTHER,	 /* the file's build id is not the one that the trace states */
 };
 
 struct object {

@@ -35,7 +35,7 @@ struct tree_trace {
 };
 
 enum tree_origin {
-	TREE_ROOT, /* the tree has neither an ancestor nor an earlier image */
+	TREE_ROOT, /* the node has no 'parent' and is no TREE_ORPHAN */
 	TREE_FORK, /* forked from 'parent' */
 	TREE_EXEC, /* 'parent' is the previous image of the same process */
 	/* started by 'parent', or by an untraced descendant of 'parent' */
@@ -121,8 +121,8 @@ const struct tree_trace *tree_find_file(const struct tree_node *node,
 struct tree_fork tree_find_fork(const struct tree_node *node);
 
 /*
- * Return the last trace of the node.  Only this trace can have the end of the
- * image.
+ * Return the last trace of the node.  Only this trace can contain the end of
+ * the image.
  */
 static inline const struct tree_trace *
 tree_last_trace(const struct tree_node *node)
