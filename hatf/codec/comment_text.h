@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * comment_text.h - build and read the "key=value" lines of our comments
+ * comment_text.h - build and read "key=value" lines in comments
  *
  * 'struct text' is a bounded string builder; text_find() reads the lines back.
  * The functions keep the rules of encoder.h for code in traced programs (no

@@ -4,10 +4,10 @@
  *
  * The planner has placed metadata so that each record of the span fits the
  * layout.  So the encoder writes these records without checks.  Nearly all
- * records are allocs and frees with few or no attributes.  The code for them
- * has no loop over the fields, and no branch on the width of a field: it stores
- * each field as 8 bytes, and then overwrites the bytes beyond the width of the
- * field with the next field.
+ * records are allocs and frees with few or no attributes.  The code for these
+ * records has no loop over the fields, and no branch on the width of a field:
+ * it stores each field as 8 bytes, and then overwrites the bytes beyond the
+ * width of the field with the next field.
  */
 #include "hatf/codec/encoder_block.h"
 
@@ -406,7 +406,7 @@ encoder_begin_run(struct encoder *e, uint64_t thread, uint64_t time,
 		const struct layout_field *const field = &f[fields[i]];
 
 		/*
-		 * A field under delta or stride must repeat its last value in
+		 * A field under delta or stride must keep its previous value in
 		 * every record of the run.
 		 */
 		if (!layout_fits(field, values[i]) ||

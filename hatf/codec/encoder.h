@@ -84,8 +84,8 @@ struct encoder {
 	size_t pending, pending_max;
 	size_t texts_used;
 	/*
-	 * In fast mode, a record may be written at once while 'used' is less
-	 * than this.
+	 * In fast mode, a record may be written at once only while 'used' is
+	 * less than this number.
 	 */
 	size_t at_once_max;
 	struct stack_column *column; /* owned by the caller; NULL: none */
@@ -232,10 +232,10 @@ encoder_put_taken(struct encoder *e, uint8_t tag, uint64_t size,
 }
 
 /*
- * A run is several plain records with the same thread and time in fast mode.
- * The encoder computes once what is the same in all of them.  Between
- * encoder_begin_run() and encoder_end_run() the caller may call no other
- * function of the encoder but encoder_run_put().
+ * A run, which is possible only in fast mode, is several plain records with the
+ * same thread and time.  The encoder computes only once what is the same in all
+ * records of the run.  Between encoder_begin_run() and encoder_end_run() the
+ * caller may call no other function of the encoder but encoder_run_put().
  */
 struct encoder_run {
 	/* The next record begins at 'next', which must be before 'end'. */
@@ -248,7 +248,7 @@ struct encoder_run {
 };
 
 /*
- * Begin a run of plain records of this thread and time.  Return false if the
+ * Begin a run of plain records with this thread and time.  Return false if the
  * encoder is not in fast mode, the span is not empty, the block has no metadata
  * yet, there is no room, or the layout does not suit a run of these records:
  * for example, the thread or the time does not fit the layout, or the layout

@@ -16,8 +16,8 @@
 #define SUM_LINE "crc32c=00000000\n"
 
 /*
- * Upper bound of the text of a block comment: up to 60 bytes of words, and five
- * numbers of at most 20 digits.
+ * Maximum length of the text of a block comment, in bytes: up to 60 bytes of
+ * words, and five numbers of at most 20 digits.
  */
 #define BLOCK_COMMENT_MAX 160
 
@@ -115,8 +115,8 @@ encoder_comment(struct encoder *e, const char *text, size_t nbytes)
 		return false;
 	/*
 	 * encoder_put() fails if the buffer has no room for the longest record.
-	 * So if the span is empty and no metadata is due, write the comment
-	 * directly.
+	 * A comment may fit even then, so write it without encoder_put() if the
+	 * span is empty and no metadata is due.
 	 */
 	if (e->pending != 0 || e->restart)
 		return encoder_put(e, &rec);

@@ -191,8 +191,8 @@ init_address_rules(struct trellis_rules *r)
 	/*
 	 * States i and i ^ 1 are partners: they have the same number in the two
 	 * groups.  A change between partners keeps the width, except for two
-	 * pairs.  For these pairs, a change between partners costs as much as a
-	 * change between states that are not partners.
+	 * pairs.  In these two pairs, a change between partners costs as much
+	 * as a change between states that are not partners.
 	 */
 	for (unsigned i = 0; i < TRELLIS_STATES; i++)
 		if (address_widths[i] != address_widths[i ^ 1])

@@ -13,10 +13,10 @@
  *
  * "default, after 2" means: the interpretation is default, and the last width
  * before it was 2.  A change from default to none restores that width without a
- * "set fieldSize" record.  A delta of 0 bytes repeats the last value.  One "set
- * fieldSize" record gives a delta a width of 0 bytes, and another restores the
- * width.  Each of these records is shorter than the record that sets a default.
- * Under baseOffset, a field of 0 bytes has the value of the base.
+ * "set fieldSize" record.  A delta of 0 bytes repeats the previous value.  One
+ * "set fieldSize" record gives a delta a width of 0 bytes, and another restores
+ * the width.  Each of these records is shorter than the record that sets a
+ * default.  Under baseOffset, a field of 0 bytes has the value of the base.
  *
  * These functions keep the rules of encoder.h for code in traced programs, and
  * any thread may call them.
@@ -53,7 +53,7 @@ enum {
  *                        FIELD_CLASS_SHORT or _LONG for other lengths
  */
 enum {
-	/* added to the class of a size that differs from the last size */
+	/* added to the class of a size that differs from the previous size */
 	FIELD_CLASS_CHANGED = 4,
 	FIELD_CLASS_UNUSED =
 		TRELLIS_TIED | 31, /* the record stores no size at this use */
@@ -63,8 +63,9 @@ enum {
 };
 
 /*
- * FIELD_STATE_OTHER: a state outside the trellis.  FIELD_STATE_NO_WIDTH: in
- * place of a width, for a state of the trellis that the field does not have.
+ * FIELD_STATE_OTHER: a state outside the trellis.  FIELD_STATE_NO_WIDTH: the
+ * tables of widths have this number for a state of the trellis that the field
+ * does not have.
  */
 #define FIELD_STATE_OTHER    TRELLIS_STATES
 #define FIELD_STATE_NO_WIDTH 255

@@ -16,8 +16,8 @@
 #include "hatf/hatf.h"
 
 /*
- * The announced records that have not yet come.  Zero the struct before a
- * trace.
+ * The announced records that have not yet been read.  Zero the struct at the
+ * start of a trace.
  */
 struct pairing {
 	bool alloc_expected, free_expected;

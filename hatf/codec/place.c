@@ -18,8 +18,8 @@
 
 /*
  * A candidate is an address that may become the base of the address field.
- * BASE_SAMPLES: maximum number of addresses of a span by which
- * renew_candidates() chooses a candidate.
+ * BASE_SAMPLES: renew_candidates() compares the costs of two candidates for at
+ * most this many addresses of a span.
  * BASE_TRIAL: after the first spans, two of every BASE_TRIAL spans try a
  * candidate.
  * BASE_GAIN: to become the base, a candidate must save more than this many
@@ -129,8 +129,8 @@ least_cost(const struct trellis_costs *c)
 
 /*
  * In the first spans and in a quarter of the later ones, plan the addresses of
- * the span a second time with a candidate as base.  If the candidate costs
- * clearly less, make it the base for the next spans.
+ * the span a second time with a candidate as base.  If the candidate saves more
+ * than BASE_GAIN bytes, make it the base for the next spans.
  */
 static void
 try_candidate(struct place *p)

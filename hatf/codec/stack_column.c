@@ -40,11 +40,11 @@ stack_column_begin(struct stack_column *c)
 }
 
 /*
- * Return the stack of a record, and store the length of the item STACK.  Return
- * 0 if the record has no stack that the column can take.  The stack must be the
- * last item of the attributes.  Its number must have the shortest ULEB128 form,
- * so that a reader that appends the item from the column restores the same
- * bytes.
+ * Return the stack of a record, and store the length of the item STACK in
+ * '*nbytes_ret'.  Return 0 if the record has no stack that the column can take.
+ * The stack must be the last item of the attributes.  Its number must have the
+ * shortest ULEB128 form, so that a reader that appends the item from the column
+ * restores the same bytes.
  */
 static uint32_t
 last_stack(const struct hatf_record *rec, uint32_t *nbytes_ret)

@@ -44,7 +44,7 @@ struct stack_column {
 	bool is_active; /* the column has begun and has not ended */
 	bool has_frees; /* the next column will have values for frees */
 	size_t used;	/* length of 'text' in bytes */
-	/* number of values since the last entry, all predicted by the model */
+	/* number of values, all predicted by the model, since the last entry */
 	uint32_t run;
 	/* number of entries STACK_LITERAL in this column */
 	uint32_t stored_count;

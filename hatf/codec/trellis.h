@@ -9,8 +9,8 @@
  * trellis_run() computes the least cost of reaching each state after each use.
  * Then trellis_trace() finds the cheapest path (Viterbi's algorithm).
  *
- * All eight states are computed at once, as lanes of 16 bits: on x86 in one
- * register, elsewhere in loops with the same result.
+ * The costs of all eight states are computed at once, as lanes of 16 bits: on
+ * x86 in one register, elsewhere in loops with the same result.
  *
  * Costs are in bytes.  In at least one state, every use costs at most 8, so the
  * least cost of TRELLIS_USES uses stays far below 2^15.  TRELLIS_NEVER is

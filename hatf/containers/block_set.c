@@ -206,8 +206,9 @@ resize_page(struct slab *slab, struct block_page *page, unsigned size_class,
 /*
  * Return the slab class for a page that must grow.  A page of less than 4 cache
  * lines, or a page whose size was guessed from a neighbouring page, grows by
- * one class.  Other pages grow by two classes.  If blocks come and go, choose
- * at least 2.5 slots for each block, so that the page seldom grows.
+ * one class.  Other pages grow by two classes.  If blocks have been removed
+ * from the page, choose at least 2.5 slots for each block, so that the page
+ * seldom grows.
  */
 static unsigned
 grown_class(const struct block_page *page)
@@ -290,8 +291,8 @@ resize_pages(struct block_set *blocks, unsigned shift)
 }
 
 /*
- * Ensure that half of the slots stays free after one more page; false if there
- * is no memory.
+ * Ensure that, after one more page is added, half of the slots are still free;
+ * false if there is no memory.
  */
 static bool
 make_room(struct block_set *blocks)

@@ -24,11 +24,11 @@
  * limits uses 32 bytes for each of its blocks.
  *
  * Memory is O(peak number of live blocks).  A set usually grows page by page,
- * as a heap does.  A block then takes at most 32 bytes if its page has 32
- * blocks or more.  It takes about 60 bytes in pages where blocks come and go,
- * and at most 180 bytes if it is alone in its page.  These figures are a few
- * times higher if many pages grow at the same time, or after most blocks have
- * been freed.
+ * as a heap does.  In such a set, a block takes at most 32 bytes if its page
+ * has 32 blocks or more, about 60 bytes if blocks come and go in its page, and
+ * at most 180 bytes if it is alone in its page.  These figures are a few times
+ * higher if many pages grow at the same time, or after most blocks have been
+ * freed.
  *
  * A set that keeps its pages in order can also find the neighbours of an
  * address.  The order takes half a byte for each page if pages are adjacent.
@@ -145,8 +145,8 @@ bool block_set_after(const struct block_set *blocks, uint64_t address,
  * Return the home slot of a place (an offset in the page) in a page of 'room'
  * slots.  Homes of places that are multiples of 16 have the order of the
  * places.  Other places occur mostly in traces whose addresses are serial
- * numbers.  In such traces the places come in dense runs, so their homes are
- * spread over the page.
+ * numbers.  In such traces, many consecutive places are in use, so this
+ * function spreads their homes over the page.
  */
 static inline unsigned
 block_set_home(unsigned place, unsigned room)

@@ -67,9 +67,9 @@ void heaps_clear_history(struct heaps *heaps);
 
 /*
  * Keep only those blocks of heap 0 that no event has touched since
- * heaps_clear_history(), and remove all other blocks and heaps.  The heaps are
- * then not strict and keep no order.  Return false if memory runs out; some
- * blocks are lost then.
+ * heaps_clear_history(), and remove all other blocks and heaps.  After this
+ * call, the heaps are not strict and keep no order.  Return false if memory
+ * runs out; in this case, some blocks are lost.
  */
 bool heaps_keep_without_history(struct heaps *heaps);
 

@@ -4,7 +4,8 @@
  *
  * In all traces that we write and in most that we read, ids count up from 1.
  * As long as they do, the index of an id is the id minus 1.  Other ids are in a
- * hash map, which the owner of the index frees: u64_map_fini(&index->others).
+ * hash map, which the owner of the index frees with
+ * u64_map_fini(&index->others).
  */
 #ifndef HATF_ID_INDEX_H
 #define HATF_ID_INDEX_H

@@ -17,9 +17,10 @@
 enum ids_result {
 	IDS_OK,
 	/*
-	 * the id is used or destroyed after its destruction, or is created
-	 * although it exists; with 'strict', also if the id is used or
-	 * destroyed without a creation, or created again after its destruction
+	 * The record uses or destroys an id after its destruction, or creates
+	 * an id that exists.  If 'strict' is set, it is also wrong to use or
+	 * destroy an id that was never created, or to create an id again after
+	 * its destruction.
 	 */
 	IDS_WRONG,
 	IDS_NO_MEMORY,

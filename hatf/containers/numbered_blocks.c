@@ -25,7 +25,7 @@
 
 /*
  * No array is shortened while all arrays together have at most this many
- * entries for each row.  There are as many rows as blocks at the peak.
+ * entries for each row.  The number of rows is the peak number of blocks.
  */
 #define ENTRIES_MEAN 8u
 
@@ -35,7 +35,9 @@
  */
 #define HUGE_NBYTES ((size_t)2 << 20)
 
-/* How many blocks ahead a free row is prefetched. */
+/*
+ * How many additions of a block ahead of its use a free row is prefetched.
+ */
 #define FREE_AHEAD 8
 
 _Static_assert(BLOCK_EVENT_MAX >> NUMBERED_PLACE_SHIFT == 0 &&
@@ -78,7 +80,8 @@ grow_array(void *old, size_t old_nbytes, size_t nbytes)
 	if (array == NULL)
 		return NULL;
 	if (is_large)
-		madvise(array, nbytes, MADV_HUGEPAGE); /* need not succeed */
+		/* ignore a failure: huge pages only save time */
+		madvise(array, nbytes, MADV_HUGEPAGE);
 	if (old_nbytes != 0)
 		memcpy(array, old, old_nbytes);
 	free(old);
@@ -127,8 +130,9 @@ find_free_row(struct numbered_blocks *blocks)
 
 	if (count != 0) {
 		/*
-		 * 'free_rows' is a stack.  Prefetch a row that is
-		 * FREE_AHEAD below its top, since a later block takes it.
+		 * 'free_rows' is a stack.  Prefetch the row whose number is
+		 * FREE_AHEAD below the top, since a block that is added later
+		 * will take that row.
 		 */
 		if (count > FREE_AHEAD)
 			__builtin_prefetch(
@@ -295,8 +299,9 @@ put_numbers(struct numbered_blocks *blocks, const struct numbered_page *page)
 
 /*
  * Give a page an array with this shift.  If there is no memory, keep the old
- * array.  If 'shift' is less than before, chains then get longer; if 'shift' is
- * greater, the page keeps more memory than it needs.
+ * array.  The page works with the old array, too: if 'shift' is less than
+ * before, its chains get longer; if 'shift' is greater, it keeps more memory
+ * than it needs.
  */
 static void
 change_shift(struct numbered_blocks *blocks, struct numbered_page *page,
@@ -374,8 +379,8 @@ resize_pages(struct numbered_blocks *blocks, unsigned shift)
 }
 
 /*
- * Ensure that half of the slots stays free after one more page; false if there
- * is no memory.
+ * Ensure that, after one more page is added, half of the slots are still free;
+ * false if there is no memory.
  */
 static bool
 make_room(struct numbered_blocks *blocks)
@@ -498,9 +503,9 @@ numbered_blocks_put(struct numbered_blocks *blocks, uint64_t address,
  * Call this after removing a block from 'page'.  If the page is empty, remove
  * the page.  If its array has 16 entries or more for each block, shorten the
  * array to about four entries for each block.  But a page that has lost blocks
- * often fills again, so do this only if the arrays of all pages together are
- * too long (ENTRIES_MEAN).  To save time, look at the array only when the
- * number of blocks in the page is a power of two.
+ * often fills again, so shorten the array only if the arrays of all pages
+ * together are too long (ENTRIES_MEAN).  To save time, look at the array only
+ * when the number of blocks in the page is a power of two.
  */
 static inline void
 shrink(struct numbered_blocks *blocks, struct numbered_page *page)

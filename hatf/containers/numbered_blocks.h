@@ -91,7 +91,7 @@ struct numbered_ahead {
 	size_t hint;
 };
 
-#define NUMBERED_AHEAD 32 /* a power of two */
+#define NUMBERED_AHEAD 32 /* must be a power of two */
 
 /*
  * Invariant: a page is in its home slot of 'pages' or in a later one, with no
@@ -167,7 +167,8 @@ numbered_blocks_set(struct numbered_blocks *blocks, const struct block *block)
 /* The position of a walk through the blocks.  Zero it before the walk. */
 struct numbered_walk {
 	size_t page, entry;
-	uint32_t next; /* next block in the chain of the last entry; 0: none */
+	/* number of the next block in the present chain; 0: none */
+	uint32_t next;
 };
 
 /*

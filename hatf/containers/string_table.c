@@ -15,7 +15,7 @@
 
 #define SLOTS_MIN 64
 
-/* The size of a chunk.  A string that is longer gets a chunk of its own. */
+/* The size of a chunk.  A string longer than this gets a chunk of its own. */
 #define CHUNK_NBYTES ((size_t)64 * 1024)
 
 void

@@ -98,8 +98,8 @@ u64_map_find(struct u64_map *map, uint64_t key)
 }
 
 /*
- * A table of this size or more asks for huge pages.  With small pages, most
- * look-ups would miss the TLB, because they are scattered over the table.
+ * A table of at least this many bytes asks for huge pages.  With small pages,
+ * most look-ups would miss the TLB, because they are scattered over the table.
  */
 #define HUGE_NBYTES	  ((size_t)2 << 20)
 #define CACHE_LINE_NBYTES 64
@@ -154,8 +154,8 @@ resize(struct u64_map *map, size_t slot_count)
 }
 
 /*
- * Ensure that a quarter of the slots stays free after one more key; false if
- * there is no memory.
+ * Ensure that, after one more key is added, a quarter of the slots are still
+ * free; false if there is no memory.
  */
 static bool
 make_room(struct u64_map *map)

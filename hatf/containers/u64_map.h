@@ -13,8 +13,9 @@
  *	entries |  A  |     |  B  |  C  |     |	16 bytes each
  *
  * A table of more than U64_MAP_MIN_SLOTS slots is between 1/4 and 3/4 full.  It
- * grows by half and shrinks to half.  A key takes 32 to 48 bytes while the map
- * grows, and at most 96 bytes in a map of more than U64_MAP_MIN_SLOTS slots.
+ * grows by half and shrinks to half.  A key takes 32 to 48 bytes in a map that
+ * only grows, and at most 96 bytes in a map of more than U64_MAP_MIN_SLOTS
+ * slots.
  *
  * A resize moves all entries at once; in the meantime, both tables exist.  An
  * incremental resize would bound the time of each operation, but would make

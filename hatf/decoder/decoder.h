@@ -43,8 +43,8 @@ typedef uint8_t decoder_lengths __attribute__((vector_size(16)));
 struct decoder {
 	struct layout layout;
 	/*
-	 * The next two members are derived from 'layout'.  'fixed_nbytes' has,
-	 * by tag, the length of a record before its variable part.
+	 * The next two members are derived from 'layout'.  'fixed_nbytes' is,
+	 * for each tag, the length of a record without its variable part.
 	 * 'extra_nbytes' is, for tags 0 to 9, the length of the variable part,
 	 * or one of the DECODER_LENGTH_ codes of decoder_runs.h.
 	 */
@@ -57,9 +57,10 @@ struct decoder {
 	 */
 	unsigned unusual;
 	/*
-	 * A cleared record, in which the time, the thread and the heap have the
-	 * value 'origin' of their field in 'layout'.  In each of these three
-	 * fields that is not in 'unusual', all records have this value.
+	 * A record in which all fields are 0, except that the time, the thread
+	 * and the heap each have the 'origin' of their field in 'layout'.  If
+	 * one of these three fields is not in 'unusual', all records have this
+	 * value in the field.
 	 */
 	struct hatf_record blank;
 	/* offset of the next record in the stream, in bytes */

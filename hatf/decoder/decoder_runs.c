@@ -3,8 +3,8 @@
  * decoder_runs.c - decode runs of heap records; see decoder.c
  *
  * decode_run() and decode_plain_run() have no branch that depends on the
- * contents of a record, except on rare tags.  Instead of a bounds check for
- * each field, they stop as soon as the next record could extend beyond the end
+ * contents of a record, except on rare tags.  They do not check the bounds for
+ * each field, but stop as soon as the next record could extend beyond the end
  * of the bytes.
  */
 #include "hatf/decoder/decoder_runs.h"
@@ -91,8 +91,8 @@ struct announcers {
 };
 
 /*
- * Count record number 'n' of a run, a realloc.  Store 'n' if the realloc
- * announces other records.
+ * Count a realloc, which is record number 'n' of a run.  Store 'n' if the
+ * realloc announces other records.
  */
 static inline void
 note_realloc(struct decoder *d, unsigned tag, size_t n, struct announcers *a)

@@ -64,8 +64,8 @@ size_t deflate_member(int level, void *work, const uint8_t *in,
 		      size_t in_nbytes, uint8_t *out, size_t out_cap);
 
 /*
- * Return the name of the library that compresses levels 1 to 3 now, "isa-l" or
- * "zlib" (static).
+ * Return the name of the library that is now in use for levels 1 to 3: "isa-l"
+ * or "zlib" (static).
  */
 const char *deflate_name(void);
 

@@ -5,7 +5,8 @@
  * The recorder may use 'deflate_zlib' and 'deflate_isal'; deflate_load()
  * chooses one of them for deflate_member().  The rules of deflate.h apply to
  * these two backends.  hatf/io has two other backends for deflate_member_by().
- * These allocate memory, so the rules of deflate.h do not apply to them.
+ * Those backends allocate memory, so the rules of deflate.h do not apply to
+ * them.
  */
 #ifndef HATF_DEFLATE_BACKEND_H
 #define HATF_DEFLATE_BACKEND_H

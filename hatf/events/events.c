@@ -225,8 +225,8 @@ on_free(struct hatf_events *ev, struct heap *heap,
 		describe_object(ev, out, &old);
 	} else if (rec->address != 0 || ev->ours) {
 		/*
-		 * In traces by other programs, ignore free(NULL), because it
-		 * does nothing.
+		 * The condition above omits a free(NULL) in a trace by another
+		 * program, because free(NULL) does nothing.
 		 */
 		on_unknown_block(ev, out, HATF_VIOLATION_FREE_UNKNOWN, true);
 	}
@@ -496,8 +496,8 @@ on_block(struct hatf_events *ev, const struct hatf_record *rec,
 }
 
 /*
- * Store the time of a record.  Return false if the time is before that of the
- * last record.
+ * Store the time of a record.  Return false if the time is before the time of
+ * the previous record.
  */
 static bool
 note_time(struct hatf_events *ev, const struct hatf_record *rec)

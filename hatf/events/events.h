@@ -30,12 +30,14 @@ struct hatf_events {
 	struct inherited inherited;
 	struct pairing pairing;
 	/*
-	 * Size, time and heap of the last record that is neither a comment nor
-	 * announced by a realloc.  If that record is a realloc, the records
+	 * Size, time and heap of the latest record that is neither a comment
+	 * nor announced by a realloc.  If this record is a realloc, the records
 	 * that it announces are compared with these values.
 	 */
 	uint64_t realloc_size, realloc_time, realloc_heap;
-	/* a record that the last realloc announced has been read */
+	/*
+	 * at least one record that the latest realloc announced has been read
+	 */
 	bool part_seen;
 	/*
 	 * After a realloc of tag 4: its old block, which may turn out to be
@@ -68,7 +70,10 @@ struct hatf_events {
 	uint64_t object_count;
 	/* violation to report with the next event */
 	enum hatf_violation pending_violation;
-	/* counts that are in no other member */
+	/*
+	 * what hatf_events_get_stats() reports, except the members that it
+	 * computes from 'heaps' and 'threads'
+	 */
 	struct hatf_events_stats stats;
 	struct hatf_record records[EVENTS_BATCH_COUNT];
 	/* indices in 'records': of the next record to handle, and of the end */
@@ -86,8 +91,9 @@ events_is_carried(const struct hatf_events *ev, uint64_t object)
 }
 
 /*
- * Move out of 'events' all heaps, and the addresses whose state at the fork is
- * unknown (inherited.h).  The caller then owns the heaps and the addresses.
+ * Move all heaps, and the addresses whose state at the fork is unknown
+ * (inherited.h), out of 'events'.  The caller then owns the heaps and the
+ * addresses.
  */
 void events_take_heaps(struct hatf_events *events, struct heaps *heaps_ret,
 		       struct u64_map *unsure_ret);

@@ -2,20 +2,22 @@
 /*
  * inherited.h - blocks that a process had before its trace began
  *
- * Without the parent's trace, these blocks are unknown.  If the process then
- * frees or reallocates an address that this trace has not allocated, the module
+ * Without the parent's trace, these blocks are unknown.  If the process frees
+ * or reallocates an address that this trace has not allocated, the module
  * assumes that an inherited block was there.  It assumes this only once for
- * each address.  A hash table of INHERITED_DEAD_SLOTS slots has the addresses
- * that the trace has allocated and freed.  Each slot keeps only the address
- * that was stored last, because all addresses would take memory proportional to
- * the trace.  So a double free may be mistaken for a free of an inherited
- * block, if another address took over the slot between the two frees.
+ * each address.  To recognize a double free, the module stores the addresses
+ * that the trace has allocated and freed in a hash table of
+ * INHERITED_DEAD_SLOTS slots.  Each slot keeps only the address that was stored
+ * there last, because all addresses would take memory proportional to the
+ * trace.  If another address took over the slot between two frees of an
+ * address, the module mistakes the second free for the free of an inherited
+ * block.
  *
  * With the parent's trace ('exact'), inherited blocks are in the live set from
- * the start.  This module then keeps only the few addresses whose state at the
- * fork is unknown, because other threads of the parent used them while it
- * forked.  A block may or may not have been live at such an address; the first
- * use of the address in this trace decides.
+ * the start.  In this case, the module stores only the few addresses whose
+ * state at the fork is unknown, because other threads of the parent used these
+ * addresses while the parent forked.  A block may or may not have been live at
+ * such an address; the first use of the address in this trace decides.
  *
  * Memory is O(inherited blocks freed + addresses of unknown state), plus the
  * hash table, which has a fixed size.  Only one thread may use a 'struct

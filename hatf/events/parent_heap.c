@@ -2,12 +2,12 @@
 /*
  * parent_heap.c - hatf_events_inherit: give a forked child its parent's blocks
  *
- * Read the parent's trace up to the number of events that the child's header
- * names, and move the live set at that point to the child.  The parent writes
- * two comments about the fork, one before the fork and one after it.  Between
- * the two comments, other threads may have allocated and freed blocks, and the
- * trace does not show whether this was before the kernel copied the memory.
- * The state of the addresses that these threads used is therefore unknown
+ * Read as many events of the parent's trace as the child's header says, and
+ * move the live set at that point to the child.  The parent writes two comments
+ * about the fork, one before the fork and one after it.  Between the two
+ * comments, other threads may have allocated and freed blocks, and the trace
+ * does not show whether this was before the kernel copied the memory.  The
+ * state of the addresses that these threads used is therefore unknown
  * ('unsure').  If a realloc is still in progress at the second comment, another
  * comment before the second one has the addresses of this realloc.
  *
@@ -64,8 +64,8 @@ struct birth {
 	const char *parent_trace, *host;
 	uint64_t parent_pid;
 	/*
-	 * logical events of the parent before the fork; UINT64_MAX: read all
-	 * events
+	 * number of logical events of the parent before the fork; UINT64_MAX:
+	 * read all events
 	 */
 	uint64_t event;
 	uint64_t fork; /* number of the fork in the parent; 0: unknown */
@@ -210,8 +210,8 @@ find_beside(struct ancestor *a, const char *child_path,
 
 /*
  * Find the parent's trace at the path that the child's header gives.  The path
- * is untrusted, so accept the file only if the owner of the child's trace owns
- * it.
+ * is untrusted, so accept the file only if the owner of the child's trace also
+ * owns the file.
  */
 static bool
 find_at_header_path(struct ancestor *a, const struct hatf_reader *child,

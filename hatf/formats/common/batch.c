@@ -25,8 +25,9 @@ batch_fini(struct batch *b)
 /*
  * Choose the memory for the records of the new items, and mark it as empty.  If
  * there is a surplus, its records point into memory[memory_idx], so change to
- * the other memory.  The last record that points into the other memory was
- * returned by the last batch or an earlier one, and is no longer in use.
+ * the other memory.  The records that point into the other memory are no longer
+ * in use, because the previous batch or an earlier one has returned the last of
+ * them.
  */
 static void
 begin_memory(struct batch *b)

@@ -42,8 +42,8 @@ struct calls {
 	uint64_t alloc_count;
 	/*
 	 * The sink sets this flag if, in its format, a realloc keeps the number
-	 * of the block.  'number' then equals 'old_number', unless 'old_number'
-	 * is unknown.
+	 * of the block.  If the flag is set, 'number' equals 'old_number' in
+	 * each realloc, unless 'old_number' is unknown.
 	 */
 	bool keeps_numbers;
 };

@@ -49,8 +49,8 @@ struct source {
 	void *ctx;
 	/*
 	 * Length in bytes of the uncompressed trace before the next record; the
-	 * format maintains it.  'hatf info' reports the last value as the size
-	 * of the trace.
+	 * format maintains it.  'hatf info' reports the value at the end of the
+	 * trace as the size of the trace.
 	 */
 	uint64_t offset;
 	uint64_t line; /* line of the next record in a text format; else 0 */
@@ -111,11 +111,11 @@ enum hatf_status source_stop_at_end(struct source *s, size_t left,
 				    const char *field);
 
 /*
- * Add a line to the header, for a value of the foreign trace for which our
- * header has a key (FORMAT "Header").  Call this before returning the first
- * record, at most once for each key.  A value of more than 8 KiB is truncated.
- * A line is omitted if the header has no room for it.  If memory runs out,
- * these functions call source_stop() and return false.
+ * Add a line "key=value" to the header.  The value comes from the foreign
+ * trace, and the key is one that FORMAT "Header" defines.  Call this before
+ * returning the first record, at most once for each key.  A value of more than
+ * 8 KiB is truncated.  A line is omitted if the header has no room for it.  If
+ * memory runs out, these functions call source_stop() and return false.
  */
 bool source_header(struct source *s, const char *key, const char *value,
 		   size_t nbytes);
@@ -226,8 +226,8 @@ bool sink_header(const struct sink *s, struct text *t);
 /*
  * Append the text of the trailer comment.  The text states the number of
  * records so far, so the caller must write no other record before this comment.
- * SINK_TRAILER_MAX bytes hold the text and what the sink of HATF adds to it: a
- * line with a number, and a checksum.
+ * SINK_TRAILER_MAX bytes have room for the text and for what the sink of HATF
+ * adds to the text: a line with a number, and a checksum.
  */
 #define SINK_TRAILER_MAX 1024
 void sink_trailer(const struct sink *s, struct text *t);

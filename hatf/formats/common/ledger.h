@@ -21,7 +21,7 @@
 
 /* What a record does. */
 enum ledger_kind {
-	/* the record is not a call, or is a part of the last call */
+	/* the record is not a call, or is a part of the previous call */
 	LEDGER_NONE,
 	LEDGER_ALLOC,	/* an alloc, or a realloc of NULL */
 	LEDGER_FREE,	/* a free, or a realloc that only freed the block */
@@ -46,11 +46,12 @@ struct ledger_entry {
 	bool replaced;
 	struct block lost;
 	/*
-	 * 'lives' is set after an alloc or realloc.  'block' is then the new
-	 * block, with the size from the record.  After a realloc of a known
-	 * block, the object and the birth of 'block' are those of 'old'.
-	 * Otherwise, its object is 0, and its birth is the time and the event
-	 * of this record.  A sink that changes 'block' must call ledger_keep().
+	 * 'lives' is set after an alloc or realloc.  If 'lives' is set, 'block'
+	 * is the new block, with the size from the record.  After a realloc of
+	 * a known block, the object and the birth of 'block' are those of
+	 * 'old'.  Otherwise, the object of 'block' is 0, and the birth of
+	 * 'block' is the time and the event of this record.  A sink that
+	 * changes 'block' must call ledger_keep().
 	 */
 	bool lives;
 	struct block block;

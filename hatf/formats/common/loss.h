@@ -3,8 +3,9 @@
  * loss.h - count what a sink omits
  *
  * A format that keeps a field may still be unable to represent some records, or
- * have no room for a long name.  The sink then continues and counts the loss in
- * s->losses; hatf_writer callers can ask for these counts.
+ * have no room for a long name.  In such a case, the sink counts the loss in
+ * s->losses and continues.  The callers of hatf_writer can ask for these
+ * counts.
  */
 #ifndef HATF_LOSS_H
 #define HATF_LOSS_H

@@ -24,8 +24,8 @@
 #define SAMPLE_MAX UINT32_MAX
 
 /*
- * Room for the text of a number in a header, in bytes, with its NUL.  A longer
- * text is ignored.
+ * Room for the text of a number in a header, including its NUL, in bytes.  A
+ * longer text is ignored.
  */
 #define NUMBER_MAX 64
 

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 
 /*
- * HEADER_NBYTES limits the length of all lines for the header of a foreign
- * trace together, in bytes.  It leaves room for the lines that a writer adds,
- * because all lines of a header must fit one comment.  HEADER_VALUE_MAX limits
- * the length of one value, in bytes.  Escaping may make the value 4 times as
- * long.
+ * HEADER_NBYTES is the maximum length, in bytes, of all header lines from a
+ * foreign trace together.  All lines of a header must fit into one comment, so
+ * this limit leaves room for the lines that a writer adds.  HEADER_VALUE_MAX is
+ * the maximum length of one value, in bytes.  Escaping may make the value 4
+ * times as long.
  */
 #define HEADER_NBYTES	 (UINT16_MAX - 1024)
 #define HEADER_VALUE_MAX ((size_t)8 * 1024)

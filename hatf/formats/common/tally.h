@@ -19,8 +19,8 @@ struct tally {
  * Count a data record.  If a record describes a block that was live when the
  * trace began, and no event precedes the record, the record is not an event.
  * Any other alloc or free is an event of its own, unless a realloc has
- * announced it.  If no announced record is due, the fast path therefore counts
- * an alloc or free without a call of pairing_role().
+ * announced it.  So while no realloc waits for an announced record, the fast
+ * path counts an alloc or free without a call of pairing_role().
  */
 static inline void
 tally_note(struct tally *t, const struct hatf_record *rec)

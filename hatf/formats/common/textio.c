@@ -411,8 +411,8 @@ textio_put_u64(uint8_t *p, uint64_t n)
 		buf[start + 1] = (uint8_t)('0' + pair % 10);
 	}
 	/*
-	 * One more digit is left if the number of digits is odd, or if 'n' was
-	 * 0 from the start.
+	 * The loop has written pairs of digits.  One digit is left if the
+	 * number of digits is odd, as it is for the number 0.
 	 */
 	if (n != 0 || start == sizeof(buf))
 		buf[--start] = (uint8_t)('0' + n);

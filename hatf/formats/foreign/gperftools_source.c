@@ -240,7 +240,7 @@ add_record(struct source *s, const struct gperftools_thread *t, unsigned tag)
 	}
 	/*
 	 * The trace gives a thread's time only now and then, so 't->time' may
-	 * be before the time of the last record.
+	 * be before the time of the previous record.
 	 */
 	if (t->time > g->time)
 		g->time = t->time;
