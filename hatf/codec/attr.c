@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* The two highest bits of an item's key tell the kind of its value. */
+/* The two highest bits of an item's key give the kind of the item's value. */
 enum kind {
 	KIND_FLAG = 0,
 	KIND_NUMBER = 1,

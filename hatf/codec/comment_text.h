@@ -22,7 +22,11 @@
  */
 struct text {
 	char *buf;
-	size_t cap, used; /* in bytes; the text is not NUL-terminated */
+	/*
+	 * room in 'buf' and length of the text, in bytes; the text is not
+	 * NUL-terminated
+	 */
+	size_t cap, used;
 	bool full;
 };
 

@@ -502,9 +502,9 @@ encoder_use_column(struct encoder *e, struct stack_column *column)
 }
 
 /*
- * Begin a column; its comment will come before the records of the span.  If the
- * buffer has no room for the comment, do nothing; the records then keep their
- * stacks in their attributes.
+ * Begin a column, whose comment will come before the records of the span.  If
+ * the buffer has no room for the comment, do nothing; in this case, the records
+ * keep their stacks in their attributes.
  */
 static void
 begin_column(struct encoder *e)

@@ -95,9 +95,15 @@ struct encoder {
 	 * encoder_put_plain() must take its slow path even if the span has room
 	 */
 	bool is_plain_slow;
-	/* bytes of all earlier blocks, which are no longer in the buffer */
+	/*
+	 * number of bytes of all earlier blocks, which are no longer in the
+	 * buffer
+	 */
 	uint64_t stream_nbytes;
-	/* blocks that encoder_begin() began, without the discarded ones */
+	/*
+	 * number of blocks that encoder_begin() began, without the discarded
+	 * ones
+	 */
 	uint64_t block_count;
 	/*
 	 * number of records by tag, including metadata and the records of the

@@ -129,8 +129,8 @@ encoder_comment(struct encoder *e, const char *text, size_t nbytes)
 }
 
 /*
- * Set 'sum_off' to the offset of the checksum in the last comment, which must
- * end with SUM_LINE.
+ * Set 'sum_off' to the offset of the checksum in the comment that was written
+ * last.  This comment must end with SUM_LINE.
  */
 static void
 note_sum_place(struct encoder *e)

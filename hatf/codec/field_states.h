@@ -40,15 +40,15 @@ enum {
  * Each use of a field by a record has a class:
  *
  *   size                 0, 1, 2, 3 if the size needs 1, 2, 4, 8 bytes; plus
- *                        FIELD_CLASS_CHANGED if it differs from the last size;
- *                        FIELD_CLASS_UNUSED for a free, and for the second use
- *                        of a realloc
- *   time, thread, heap   0, 1, 2, 3, 4 if the difference from the last value
- *                        needs 0, 1, 2, 4, 8 bytes
- *   address              5 * the class of the difference from the last address
- *                        + the class of the offset from the base, each as for
- *                        the time; plus TRELLIS_TIED for the second address of
- *                        a realloc
+ *                        FIELD_CLASS_CHANGED if it differs from the previous
+ *                        size; FIELD_CLASS_UNUSED for a free, and for the
+ *                        second use of a realloc
+ *   time, thread, heap   0, 1, 2, 3, 4 if the difference from the previous
+ *                        value needs 0, 1, 2, 4, 8 bytes
+ *   address              5 * the class of the difference from the previous
+ *                        address + the class of the offset from the base, each
+ *                        as for the time; plus TRELLIS_TIED for the second
+ *                        address of a realloc
  *   attributes           0, 1, 2, 3, 4 for exactly 0, 1, 2, 4, 8 bytes;
  *                        FIELD_CLASS_SHORT or _LONG for other lengths
  */

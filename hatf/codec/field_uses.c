@@ -196,9 +196,9 @@ use_address(struct field_uses *u, struct pass *p, uint64_t address,
 }
 
 /*
- * Store the size of a record for the second pass, and whether it differs from
- * the size before.  Do not branch, because a processor cannot predict which
- * record has a size.
+ * Store, for the second pass, the size of a record, and whether this size
+ * differs from the previous size.  Do not branch, because a processor cannot
+ * predict which record has a size.
  */
 static inline void
 use_size(struct field_uses *u, struct pass *p, const struct hatf_record *rec)

@@ -46,9 +46,9 @@ struct place_change {
  * PLACE_METADATA_MAX.
  *
  * If 'restart' is set, a block begins.  In this case, the changes before record
- * 0 must set the interpretation and the width of every field, and its last
- * width that is not 0, so that the layout does not depend on the bytes before
- * the block.
+ * 0 must set the interpretation, the width, and the last width other than 0 of
+ * every field, so that the layout does not depend on the bytes before the
+ * block.
  *
  * Return the number of records planned, at least 1.  It is less than 'n' if
  * there is no room for more changes, or if the planner does not consider more

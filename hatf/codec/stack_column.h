@@ -5,8 +5,8 @@
  * The attribute STACK of a record takes 3 to 5 bytes, and makes the attributes
  * field change its width from record to record.  The encoder therefore takes
  * the stacks out of the records, and puts them into one comment before these
- * records (FORMAT "Columns of stacks").  A stack then usually takes less
- * than a byte for each allocation.
+ * records (FORMAT "Columns of stacks").  In the column, the stack of an
+ * allocation usually takes less than a byte.
  *
  * A column belongs to one encoder, under the rules of encoder.h.  The caller
  * sets all of it to 0 before the first use.
@@ -29,7 +29,9 @@
  */
 enum stack_code {
 	STACK_NONE, /* the record has no stack */
-	/* an id follows, as the difference from the last id with this code */
+	/*
+	 * an id follows, as the difference from the previous id with this code
+	 */
 	STACK_LITERAL,
 	STACK_STORED
 };
@@ -122,7 +124,7 @@ stack_column_takes_allocs(const struct stack_column *c)
 	       !c->model.pairing.free_expected;
 }
 
-/* End the column.  Its comment is then text[0, used). */
+/* End the column.  The text of its comment is text[0, used). */
 void stack_column_end(struct stack_column *c);
 
 #endif /* HATF_STACK_COLUMN_H */

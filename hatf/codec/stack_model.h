@@ -31,15 +31,15 @@
 /* Ids of stacks in a column are from 1 to UINT32_MAX; 0 is "no stack". */
 struct stack_model {
 	/*
-	 * The index is a hash of the last three stacks ('after_three') or of
-	 * the last stack ('after_one').  The value is the stack that followed
-	 * them most recently.
+	 * The index is a hash of a thread's last three stacks ('after_three')
+	 * or of its last stack ('after_one').  The value is the stack that came
+	 * next, the last time that these stacks occurred.
 	 */
 	uint32_t after_three[1 << STACK_MODEL_AFTER_THREE_BITS];
 	uint32_t after_one[1 << STACK_MODEL_AFTER_ONE_BITS];
 	/* For each thread, its last three stacks, the latest one first. */
 	uint32_t last[STACK_MODEL_THREADS][3];
-	/* the last id that was stored as a difference (STACK_LITERAL) */
+	/* the latest id that was stored as a difference (STACK_LITERAL) */
 	uint32_t literal;
 	struct pairing pairing;
 	bool has_frees; /* frees have values in the column, too */

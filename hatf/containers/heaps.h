@@ -74,15 +74,15 @@ void heaps_clear_history(struct heaps *heaps);
 bool heaps_keep_without_history(struct heaps *heaps);
 
 /*
- * Return the number and the bytes of the blocks in heap 'id' that no event has
- * touched since heaps_clear_history().
+ * Return the number and the total size in bytes of those blocks in heap 'id'
+ * that no event has touched since heaps_clear_history().
  */
 void heaps_sum_without_history(struct heaps *heaps, uint64_t id,
 			       uint64_t *count_ret, uint64_t *nbytes_ret);
 
 /*
- * Return the heap 'id'.  Create it if it does not exist.  NULL if there is no
- * memory.
+ * Return the heap 'id'.  Create it if it does not exist.  Return NULL if there
+ * is no memory.
  */
 struct heap *heaps_get(struct heaps *heaps, uint64_t id);
 

@@ -31,7 +31,8 @@ struct ids {
 	uint64_t *keys;
 	uint8_t *states;   /* the state of each key, an enum ids_state */
 	size_t slot_count; /* number of slots: 0, or a power of two */
-	size_t count;	   /* slots in use, at most 3/4 of 'slot_count' */
+	/* number of slots in use, at most 3/4 of 'slot_count' */
+	size_t count;
 	struct u64_map_seed seed;
 	bool strict;
 };

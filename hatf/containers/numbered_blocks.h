@@ -3,10 +3,10 @@
  * numbered_blocks.h - the set of live blocks, by address, with small numbers
  *
  * Like a block set (block_set.h), but each block has a number.  No two live
- * blocks have the same number, and a new block takes the free number that was
- * freed last, or the next number if none is free.  So the users of a set can
- * keep what they know of a block in an array, with the number as the index.  A
- * look-up is faster than in a block set, but the set takes more memory.
+ * blocks have the same number, and a new block takes the number that was freed
+ * last, or the next higher number if no number is free.  So the users of a set
+ * can keep what they know of a block in an array, with the number as the index.
+ * A look-up is faster than in a block set, but the set takes more memory.
  *
  * The numbers are the indices of 'rows'.  To find the number of an address,
  * look up its page, a group of 1024 places, in a hash table.  The page has an

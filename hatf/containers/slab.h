@@ -39,9 +39,10 @@ slab_nbytes(unsigned size_class)
 
 struct slab {
 	struct slab_chunk *chunks; /* all chunks, the newest first */
-	uint8_t *next;		   /* the unused end of the newest chunk */
+	/* start of the unused end of the newest chunk */
+	uint8_t *next;
 	size_t left;
-	size_t nbytes; /* size of all chunks together */
+	size_t nbytes; /* total size of all chunks, in bytes */
 	/*
 	 * The free list of each class.  Each free array starts with a pointer
 	 * to the next.

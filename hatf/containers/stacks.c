@@ -61,9 +61,14 @@ struct hatf_stacks {
 	/* at least twice the number of stacks that hatf_stacks_add() added */
 	size_t slot_count;
 	uint32_t frames_written, stacks_written;
-	/* HATF_DEFINITION_MAX + 1 bytes for a value of a comment, or NULL */
+	/*
+	 * buffer of HATF_DEFINITION_MAX + 1 bytes for a value of a comment;
+	 * NULL: not yet allocated
+	 */
 	char *value;
-	/* if the last definition was refused: the reason, a static phrase */
+	/*
+	 * what was wrong with the latest definition that was refused (static)
+	 */
 	const char *fault;
 };
 

@@ -29,7 +29,9 @@ struct string_table {
 	size_t slot_count;
 	char **chunks;
 	size_t chunk_count, chunk_cap;
-	/* size of the last chunk, and the free bytes in it */
+	/*
+	 * sizes of the last chunk, and of the free space at its end, in bytes
+	 */
 	size_t last_nbytes, room;
 	uint64_t nbytes, nbytes_max;
 	uint64_t seed[2];

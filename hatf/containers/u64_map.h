@@ -40,7 +40,7 @@ struct u64_map_seed {
 	uint64_t numbers[3];
 };
 
-/* The two words mean what the caller wants. */
+/* The caller decides what the two words mean. */
 struct u64_map_entry {
 	uint64_t extra;
 	uint64_t value;
@@ -56,7 +56,7 @@ struct u64_map {
 	/* the keys, stored behind the entries in the same allocation */
 	uint64_t *keys;
 	size_t slot_count;
-	size_t used; /* slots in use, not counting 'zero' */
+	size_t used; /* number of slots in use, not counting 'zero' */
 	struct u64_map_seed seed;
 	/* the entry of key 0, which is not in the table */
 	struct u64_map_entry zero;

@@ -30,7 +30,7 @@
 enum decoder_stop {
 	DECODER_FULL, /* 'records' is full */
 	DECODER_MORE, /* the bytes that are left contain no whole record */
-	/* the last record is a comment, which may begin a trace block */
+	/* the last record stored is a comment, which may begin a trace block */
 	DECODER_COMMENT,
 	DECODER_BAD, /* the next record is invalid: see 'status', 'field' */
 };
@@ -65,8 +65,8 @@ struct decoder {
 	struct hatf_record blank;
 	/* offset of the next record in the stream, in bytes */
 	uint64_t offset;
-	uint64_t record_count; /* records with tags 0 to 10 so far */
-	uint64_t event_count;  /* logical events so far */
+	uint64_t record_count; /* number of records with tags 0 to 10 so far */
+	uint64_t event_count;  /* number of logical events so far */
 	uint64_t tag_count[HATF_TAG_COUNT];
 	struct pairing pairing;
 	enum decoder_stop stop;

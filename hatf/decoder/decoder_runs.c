@@ -240,10 +240,11 @@ decode_run(struct decoder *d, const uint8_t **next, const uint8_t *end,
 /*
  * Like decode_run(), but only for layouts in which d->unusual contains no
  * field, or only the time if 'has_time' is set.  A trace of one thread nearly
- * always has such a layout.  The records then differ only in the tag, the size
- * (whose 'bias' stays the same) and the address; with 'has_time', also in the
- * time, and with 'has_attributes', also in the attributes.  'has_time' and
- * 'has_attributes' are constants in each inlined copy.
+ * always has such a layout.  Under such a layout, the records differ only in
+ * the tag, the size (whose 'bias' stays the same) and the address; with
+ * 'has_time', also in the time, and with 'has_attributes', also in the
+ * attributes.  'has_time' and 'has_attributes' are constants in each inlined
+ * copy.
  */
 static inline __attribute__((always_inline)) size_t
 decode_plain_run(struct decoder *d, const uint8_t **next, const uint8_t *end,
@@ -306,7 +307,7 @@ decode_plain_run(struct decoder *d, const uint8_t **next, const uint8_t *end,
 }
 
 /*
- * Step over records, from 'rec' on, as long as the last realloc still expects
+ * Step over records, from 'rec' on, as long as the latest realloc still expects
  * announced records.  Subtract the announced records from d->event_count,
  * because count_run() adds all records to it.  Return the first record that is
  * not stepped over.

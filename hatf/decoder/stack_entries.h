@@ -39,7 +39,7 @@ bool stack_entries_is_column(const struct hatf_record *comment);
 
 /*
  * Begin a column, whose values are the stacks of the records after the comment.
- * Return false if the column is malformed; 'is_active' is then false.
+ * Return false, with 'is_active' cleared, if the column is malformed.
  */
 bool stack_entries_begin(struct stack_entries *s,
 			 const struct hatf_record *comment);

@@ -30,7 +30,7 @@ enum {
 
 struct arena {
 	uint8_t *next;
-	size_t left; /* unused bytes of the work area */
+	size_t left; /* number of unused bytes in the work area */
 };
 
 static size_t

@@ -62,7 +62,7 @@ static const char *const folders[] = {
 
 struct library {
 	uint8_t *base;	   /* address in memory of address 0 of the file */
-	size_t map_nbytes; /* bytes of mapped address space */
+	size_t map_nbytes; /* size of the mapped address space, in bytes */
 	const Elf64_Dyn *dynamic;
 	const Elf64_Sym *symbols;
 	const char *strings;

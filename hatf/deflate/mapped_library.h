@@ -11,10 +11,10 @@
  * symbols and to a few of libc.  Neither the program nor the loader knows of
  * the library.
  *
- * This is sufficient for a library that only computes.  A library is refused if
- * it has thread-local variables or functions that the loader selects (IFUNC),
- * or if it needs other functions of libc.  Nothing here allocates, locks or
- * calls the loader.  Any thread may call mapped_library_open().
+ * Such a mapping is sufficient for a library that only computes.  A library is
+ * refused if it has thread-local variables or functions that the loader selects
+ * (IFUNC), or if it needs other functions of libc.  Nothing here allocates,
+ * locks or calls the loader.  Any thread may call mapped_library_open().
  */
 #ifndef HATF_MAPPED_LIBRARY_H
 #define HATF_MAPPED_LIBRARY_H

@@ -65,7 +65,7 @@ struct hatf_events {
 	/* 'thread' has been checked, so do not check it again */
 	bool thread_known;
 	uint64_t thread; /* the thread that was checked last */
-	uint64_t time;	 /* time of the last record */
+	uint64_t time;	 /* time of the previous record */
 	uint64_t record; /* number of the next record */
 	uint64_t object_count;
 	/* violation to report with the next event */
@@ -92,8 +92,8 @@ events_is_carried(const struct hatf_events *ev, uint64_t object)
 
 /*
  * Move all heaps, and the addresses whose state at the fork is unknown
- * (inherited.h), out of 'events'.  The caller then owns the heaps and the
- * addresses.
+ * (inherited.h), out of 'events'.  From now on, the caller owns the heaps and
+ * the addresses.
  */
 void events_take_heaps(struct hatf_events *events, struct heaps *heaps_ret,
 		       struct u64_map *unsure_ret);

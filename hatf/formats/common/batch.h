@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * batch.h - collect the records that a source makes of foreign items
+ * batch.h - collect the records that a source makes from foreign items
  *
  * One item of a foreign format may become several records: a realloc and the
  * records that it announces, or stack definitions and the record that refers to
@@ -102,8 +102,9 @@ bool batch_stack(struct batch *b, struct hatf_record *rec, uint64_t stack);
 
 /*
  * Add comments that define the frames and stacks that were added to 'stacks'
- * since the last call.  'offset' is the offset of the item.  Call this before
- * adding the record that refers to the stack.  Return false if memory runs out.
+ * since the previous call.  'offset' is the offset of the item.  Call this
+ * before adding the record that refers to the stack.  Return false if memory
+ * runs out.
  */
 bool batch_define(struct batch *b, struct hatf_stacks *stacks, uint64_t offset);
 

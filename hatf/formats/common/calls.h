@@ -21,7 +21,7 @@ struct call {
 	/* LEDGER_NONE: the record is not a call of malloc, free or realloc */
 	enum ledger_kind kind;
 	const struct hatf_record *rec; /* the record that describes the call */
-	uint64_t size;		       /* size in bytes */
+	uint64_t size;		       /* the size in the record, in bytes */
 	/* Addresses of the new and of the old block. */
 	uint64_t address, old_address;
 	/*
@@ -38,7 +38,7 @@ typedef void calls_put(struct sink *s, const struct call *call);
 
 struct calls {
 	struct ledger ledger;
-	/* the last number that a block got */
+	/* the highest number given to a block so far */
 	uint64_t alloc_count;
 	/*
 	 * The sink sets this flag if, in its format, a realloc keeps the number

@@ -162,7 +162,7 @@ struct sink {
 	void *ctx; /* the format's own data; NULL before open() */
 	/* Maintained by the writer, unless the format has 'owns_framing'. */
 	struct tally tally;
-	/* lost events, as the "HATF lost" comments report them */
+	/* number of lost events, as the "HATF lost" comments report them */
 	uint64_t lost_count;
 	uint64_t losses[SINK_LOSS_COUNT];
 	uint64_t last_time;
@@ -268,7 +268,10 @@ struct format {
 	 * missing.
 	 */
 	bool disorderly;
-	/* The sink compresses by itself; 'out' must be uncompressed. */
+	/*
+	 * The sink compresses its output itself, so the writer does not
+	 * compress 'out'.
+	 */
 	bool compresses;
 	/*
 	 * The sink compresses parts of the file.  The file itself is not a gzip

@@ -105,7 +105,7 @@ framing_sum_is(const char *digits, uint32_t sum)
 	return memcmp(digits, want, sizeof(want)) == 0;
 }
 
-/* Does a record other than a comment follow the last trace block? */
+/* Does a record other than a comment follow the latest trace block? */
 static bool
 has_strays(const struct framing *framing)
 {

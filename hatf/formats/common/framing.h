@@ -30,13 +30,13 @@ struct framing {
 	 */
 	bool complete;
 	struct comment_lines header;
-	/* lines of the last trailer ("HATF end") */
+	/* lines of the latest trailer ("HATF end") */
 	struct comment_lines trailer;
-	/* position after the last trailer; 0: none */
+	/* position after the latest trailer; 0: none */
 	uint64_t trailer_end;
 	uint64_t block_count;
 	/*
-	 * offset at which the last trace block ends, according to its comment
+	 * offset at which the latest trace block ends, according to its comment
 	 */
 	uint64_t block_end;
 	/*

@@ -35,7 +35,7 @@ struct ledger_entry {
 	/*
 	 * 'old' is the block that was freed, or the old block of a realloc.
 	 * 'known' is false if no record has allocated this block, or if there
-	 * is no such block; 'old' is then undefined.
+	 * is no such block; in both cases, 'old' is undefined.
 	 */
 	bool known;
 	struct block old;
@@ -76,9 +76,9 @@ bool ledger_enter(struct ledger *ledger, const struct hatf_record *rec,
 		  struct ledger_entry *entry_ret);
 
 /*
- * Store 'entry->block', which the sink has changed.  'rec' must be the last
- * record that was applied, and 'entry' its entry.  Return false if memory
- * runs out.
+ * Store 'entry->block', which the sink has changed.  'rec' must be the record
+ * that was applied last, and 'entry' the entry of this record.  Return false if
+ * memory runs out.
  */
 bool ledger_keep(struct ledger *ledger, const struct hatf_record *rec,
 		 const struct ledger_entry *entry);

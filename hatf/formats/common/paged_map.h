@@ -36,7 +36,7 @@ struct paged_map_page {
 struct paged_map {
 	/* maps a page number to the address of the page */
 	struct u64_map pages;
-	/* page used by the last paged_map_put(); NULL: none */
+	/* page that the latest paged_map_put() used; NULL: none */
 	struct paged_map_page *last;
 };
 

@@ -14,7 +14,7 @@
 
 struct sampling {
 	/*
-	 * Fraction of the words that were sampled, below 1; 0: the trace has
+	 * The fraction of all words that was sampled, below 1; 0: the trace has
 	 * all blocks.
 	 */
 	double rate;

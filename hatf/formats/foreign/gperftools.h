@@ -59,11 +59,11 @@ struct gperftools_thread {
 	uint64_t id;
 	uint64_t time;
 	/*
-	 * 'words' is the size, in words, in the last event that has a size.
-	 * 'token' is the token in the last event that frees a block.  The next
-	 * size and the next freed token are encoded as differences from these
-	 * values.  'next_token' is the token of the next block that the thread
-	 * allocates.
+	 * 'words' is the latest size in an event of the thread, in words.
+	 * 'token' is the latest token that an event of the thread freed.  The
+	 * next size and the next freed token are encoded as differences from
+	 * these values.  'next_token' is the token of the next block that the
+	 * thread allocates.
 	 */
 	uint64_t words, token, next_token;
 	struct gperftools_buffer *first, *last;

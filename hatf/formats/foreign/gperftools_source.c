@@ -17,7 +17,8 @@
  * that is not allocated yet, the thread is blocked until another thread
  * allocates the token.  If the trace ends first, or the buffers exceed
  * BUFFERED_MAX, all blocked threads become runnable, because the token may
- * never be allocated.  'hatf verify' then reports the free of an unknown block.
+ * never be allocated.  For such a token, 'hatf verify' reports the free of an
+ * unknown block.
  *
  * Memory is O(live blocks + threads), plus at most about BUFFERED_MAX for
  * buffers.
@@ -65,7 +66,7 @@ struct gperftools {
 	 */
 	struct u64_map blocked;
 	struct gperftools_queue runnable;
-	/* bytes of all buffers together, with their headers */
+	/* total size of all buffers and their headers, in bytes */
 	size_t buffered_nbytes;
 	bool is_merging;
 	/* block a thread if it frees a token that is not allocated */
@@ -76,7 +77,7 @@ struct gperftools {
 	 */
 	enum hatf_status end;
 	const char *end_field;
-	uint64_t time; /* time of the last record */
+	uint64_t time; /* time of the previous record */
 };
 
 /* ------------------------------------------------------- a thread's events */
