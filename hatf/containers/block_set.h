@@ -19,23 +19,23 @@
  * The table of pages is small enough to stay in the cache.  Neighbouring blocks
  * share a cache line or are in adjacent ones.
  *
- * A block takes 24 bytes if its size is below 32 GiB and its object and event
- * numbers are below 2^40.  A page that holds or has held a block beyond these
- * limits uses 32 bytes for each of its blocks.
+ * A slot has 24 bytes if the size of its block is below 32 GiB, and the object
+ * and event numbers of the block are below 2^40.  A page that holds or has held
+ * a block beyond these limits has slots of 32 bytes.
  *
  * Memory is O(peak number of live blocks).  A set usually grows page by page,
- * as a heap does.  In such a set, a block takes at most 32 bytes if its page
- * has 32 blocks or more, about 60 bytes if blocks come and go in its page, and
- * at most 180 bytes if it is alone in its page.  These figures are a few times
- * higher if many pages grow at the same time, or after most blocks have been
- * freed.
+ * as a heap does.  In such a set, a block takes, with its share of the free
+ * slots, at most 32 bytes if its page has 32 blocks or more, about 60 bytes if
+ * blocks come and go in its page, and at most 180 bytes if it is alone in its
+ * page.  These figures are a few times higher if many pages grow at the same
+ * time, or after most blocks have been freed.
  *
  * A set that keeps its pages in order can also find the neighbours of an
  * address.  The order takes half a byte for each page if pages are adjacent.
  *
  * The hash of the pages is seeded, see u64_map.h.  Within a page, an attacker
- * can choose addresses that collide.  A look-up then searches the blocks of one
- * page, which are at most BLOCK_PAGE_NBYTES.
+ * can choose addresses that collide.  In the worst case, a look-up searches all
+ * blocks of one page, at most BLOCK_PAGE_NBYTES blocks.
  *
  * Used by one thread at a time.
  */

@@ -3,15 +3,17 @@
  * numbered_blocks.h - the set of live blocks, by address, with small numbers
  *
  * Like a block set (block_set.h), but each block has a number.  No two live
- * blocks have the same number, and a new block takes the number that was freed
- * last, or the next higher number if no number is free.  So the users of a set
- * can keep what they know of a block in an array, with the number as the index.
- * A look-up is faster than in a block set, but the set takes more memory.
+ * blocks have the same number, and a new block takes the free number that was
+ * freed last, or the number after the highest one if no number is free.  So the
+ * users of a set can keep what they know of a block in an array, with the
+ * number as the index.  A look-up is faster than in a block set, but the set
+ * takes more memory.
  *
- * The numbers are the indices of 'rows'.  To find the number of an address,
- * look up its page, a group of 1024 places, in a hash table.  The page has an
- * array of numbers, one for each 2^shift places.  If several blocks share an
- * entry, their rows form a chain:
+ * The numbers are the indices of 'rows'.  To find the number of the block at an
+ * address, look up the page of the address in a hash table.  A page is a group
+ * of 1024 addresses, and the position of an address in its page is its place.
+ * The page has an array of numbers, one for each 2^shift places.  If several
+ * blocks share an entry, their rows form a chain:
  *
  *	numbers		| a | 0 | b | 0 | c | ...	16 to 1024 entries
  *				  |
@@ -26,9 +28,10 @@
  * traces that have serial numbers in place of addresses.  numbered_key() makes
  * dense serial numbers fill their pages, too.
  *
- * A block takes 40 bytes for its row and, for its number, 3 to 8 bytes where
- * blocks are evenly spaced, at most 50 in most other pages, and about 120 if it
- * is alone in its page.  Memory is O(peak number of live blocks).
+ * A block takes 40 bytes in the arrays 'rows', 'next' and 'free_rows'.  In
+ * addition, it takes 3 to 8 bytes for its number where blocks are evenly
+ * spaced, at most 50 in most other pages, and about 120 if it is alone in its
+ * page.  Memory is O(peak number of live blocks).
  *
  * The hash of the pages is seeded, see u64_map.h.
  *

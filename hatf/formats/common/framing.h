@@ -41,7 +41,7 @@ struct framing {
 	uint64_t block_end;
 	/*
 	 * Offsets: the end of the latest comment, and the end of the latest
-	 * record before that comment that is not a comment itself.
+	 * other record before that comment.
 	 */
 	uint64_t comment_end, data_end;
 	uint64_t lost_count; /* number of lost events so far */
