@@ -2,10 +2,11 @@
 /*
  * sized.h - copy structs of callers that know another version of hatf.h
  *
- * The first member of such a struct, 'struct_nbytes', is its size in the
- * version of hatf.h that the caller was compiled with (hatf.h, "Growth").  All
- * access to the caller's struct goes through these two functions; the library
- * works on a copy that has the size of the struct in the library's version.
+ * The first member of such a struct, 'struct_nbytes', is the size of the struct
+ * in the version of hatf.h that the caller was compiled with (hatf.h,
+ * "Growth").  All access to the caller's struct goes through these two
+ * functions; the library works on a copy that has the size of the struct in the
+ * library's version.
  */
 #ifndef HATF_SIZED_H
 #define HATF_SIZED_H

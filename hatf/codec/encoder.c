@@ -461,8 +461,8 @@ put_slowly(struct encoder *e, const struct hatf_record *rec)
 		return false;
 	if (nbytes > texts_nbytes) {
 		/*
-		 * The attributes do not fit the span, which is empty.  So write
-		 * the record without copying it into the span.
+		 * The span is empty, but has no room for the attributes.  So
+		 * write the record without copying it into the span.
 		 */
 		put_span(e, rec, 1);
 		e->record_count[rec->tag]++;

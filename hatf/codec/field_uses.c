@@ -2,10 +2,10 @@
 /*
  * field_uses.c - see field_uses.h
  *
- * Nearly all sizes, offsets and differences of addresses fit 32 bits.  So
+ * Nearly all sizes, offsets and differences of addresses fit in 32 bits.  So
  * field_uses_scan() has two passes: the first pass only subtracts, and the
  * second pass computes the classes of four uses at a time.  If a number does
- * not fit 32 bits, the second pass computes one class at a time.
+ * not fit in 32 bits, the second pass computes one class at a time.
  */
 #include "hatf/codec/field_uses.h"
 
@@ -128,7 +128,8 @@ classify_sizes(struct field_uses *u)
 }
 
 /*
- * Classify the sizes one at a time, because one of them does not fit 32 bits.
+ * Classify the sizes one at a time, because one of them does not fit in 32
+ * bits.
  */
 static void
 reclassify_sizes(struct field_uses *u)
@@ -173,7 +174,7 @@ struct pass {
 	/*
 	 * 'any_address' is the OR of all differences and offsets of addresses,
 	 * each plus 2^31; 'any_size' is the OR of all sizes.  Each OR is above
-	 * UINT32_MAX if one of its numbers does not fit 32 bits.
+	 * UINT32_MAX if one of its numbers does not fit in 32 bits.
 	 */
 	uint64_t any_address, any_size;
 	size_t use;

@@ -614,7 +614,7 @@ plan_fast(struct place *p, unsigned field)
 		if (try_fast_state(p, field, fast_states[field].state[i]))
 			return;
 		/*
-		 * With another base, all offsets may fit 32 bits, so try a
+		 * With another base, all offsets may fit in 32 bits, so try a
 		 * candidate as base.
 		 */
 		if (field != HATF_FIELD_ADDRESS || i != 0)

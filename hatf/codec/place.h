@@ -108,11 +108,11 @@ size_t place_span(void *place, const struct layout *layout, bool restart,
 		  struct place_change *changes, size_t cap, size_t *count_ret);
 
 /*
- * The planner of fast mode, also with a 'struct place' as context.  Inside a
- * block, a field keeps its state if all values of the span fit this state.
- * Else the field gets a state that fits the span and probably most later
- * records.  This planner takes less time than place_span(), but the records
- * take more bytes.
+ * The planner of fast mode: like place_span(), a 'place_fn' with a 'struct
+ * place' as context.  Inside a block, a field keeps its state if all values of
+ * the span fit this state.  Else the field gets a state that fits the span and
+ * probably most later records.  This planner takes less time than place_span(),
+ * but the records take more bytes.
  */
 size_t place_fast(void *place, const struct layout *layout, bool restart,
 		  const struct hatf_record *records, size_t n,

@@ -4,10 +4,10 @@
  * block_order.c
  *
  * A slot has three 64-bit words, or four if the page has had a block that does
- * not fit three words.  The last word is 0 if the slot is free.  Otherwise, its
- * upper bits are the place of the block plus 1; the place is the offset of the
- * block in the page.  In these pictures, the birth of a block is the event that
- * allocated the block:
+ * not fit into three words.  The last word is 0 if the slot is free.
+ * Otherwise, its upper bits are the place of the block plus 1; the place is the
+ * offset of the block in the page.  In these pictures, the birth of a block is
+ * the event that allocated the block:
  *
  * 	     63                   51 50      40 39                   0
  * 	0   |                     time of birth                       |

@@ -225,8 +225,8 @@ static size_t
 seek(const struct hatf_stacks *s, const struct hatf_stack *stack)
 {
 	/*
-	 * Both ids fit 32 bits, so one word has room for both.  The hash uses
-	 * the random seed of the map 'others'.
+	 * Each id fits in 32 bits, so one word has room for both.  The hash
+	 * uses the random seed of the map 'others'.
 	 */
 	const uint64_t content = stack->parent << 32 | stack->frame;
 	size_t slot = u64_map_hash(&s->stack_ids.others, content);

@@ -20,8 +20,9 @@ struct deflate_backend {
 	size_t (*work_nbytes)(int level);
 	/*
 	 * Compress 'in' as one raw deflate stream.  Return the length of the
-	 * stream.  On failure, for example if the stream does not fit 'out_cap'
-	 * bytes, return 0; the caller then stores the data uncompressed.
+	 * stream.  On failure, for example if the stream needs more than
+	 * 'out_cap' bytes, return 0; the caller then stores the data
+	 * uncompressed.
 	 */
 	size_t (*compress)(int level, void *work, const uint8_t *in,
 			   size_t in_nbytes, uint8_t *out, size_t out_cap);

@@ -13,7 +13,7 @@
 enum {
 	WINDOW_BITS = 15,
 	/*
-	 * zlib allows 1 to 9; with this level zlib's hash tables fit the
+	 * zlib allows 1 to 9; with this level, zlib's hash tables fit into the
 	 * second-level cache
 	 */
 	MEM_LEVEL = 8,

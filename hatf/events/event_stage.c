@@ -48,8 +48,8 @@ hatf_events_open(struct hatf_reader *reader, struct hatf_events **events_ret)
 	ids_init(&ev->threads, ev->strict);
 	/*
 	 * In traces by our recorder, thread 0 and heap 0 exist from the start,
-	 * so create them now.  Other traces, also converted ones, may create
-	 * them with records.
+	 * so create them now.  Other traces, including converted ones, may
+	 * create thread 0 and heap 0 with records.
 	 */
 	if ((ev->strict && ids_create(&ev->threads, 0) != IDS_OK) ||
 	    (ev->strict && ids_create(&ev->heaps.ids, 0) != IDS_OK) ||

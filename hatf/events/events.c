@@ -515,8 +515,8 @@ note_time(struct hatf_events *ev, const struct hatf_record *rec)
 }
 
 /*
- * Return the role of a record, which must not be a comment.  If the realloc
- * before it announced the record, handle the record as a part of that realloc.
+ * Return the role of a record, which must not be a comment.  If the previous
+ * realloc announced the record, handle the record as a part of that realloc.
  */
 static enum pairing_role
 note_pairing(struct hatf_events *ev, const struct hatf_record *rec)

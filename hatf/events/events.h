@@ -18,8 +18,8 @@
 #include "hatf/hatf.h"
 
 /*
- * How many records the stage reads at a time.  This many fit the first-level
- * cache.
+ * How many records the stage reads at a time.  This many records fit into the
+ * first-level cache.
  */
 #define EVENTS_BATCH_COUNT 256
 

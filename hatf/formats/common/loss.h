@@ -22,8 +22,8 @@ loss_count(struct sink *s, enum sink_loss loss)
 
 /*
  * If the record is a failed call, or a free or realloc of a block that no
- * record has allocated, count it.  Call this for a sink that writes only blocks
- * that it knows.
+ * record has allocated, count the record.  Call this for a sink that writes
+ * only blocks that it knows.
  */
 void loss_count_call(struct sink *s, const struct hatf_record *rec,
 		     const struct ledger_entry *entry);

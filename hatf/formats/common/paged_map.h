@@ -53,8 +53,8 @@ void paged_map_fini(struct paged_map *m);
 bool paged_map_put(struct paged_map *m, uint64_t number, uint64_t value);
 
 /*
- * Return a pointer to the value of 'number'; NULL if it has none.  The pointer
- * is valid until the number is removed.
+ * Return a pointer to the value of 'number'; NULL if 'number' has no value.
+ * The pointer is valid until the number is removed.
  */
 uint64_t *paged_map_find(struct paged_map *m, uint64_t number);
 

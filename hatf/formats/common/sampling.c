@@ -17,7 +17,7 @@
 
 /*
  * The fractions that sampling_blocks() returns are fixed-point numbers with
- * PART_BITS bits after the point.  They fit 64 bits if a block has at most
+ * PART_BITS bits after the point.  They fit in 64 bits if a block has at most
  * SAMPLE_MAX samples.
  */
 #define PART_BITS  32

@@ -233,8 +233,8 @@ textio_number(uint8_t **next, uint64_t *n_ret)
 		const unsigned digit = *p - '0';
 
 		/*
-		 * Nineteen digits always fit 64 bits, so check only from the
-		 * twentieth digit on.
+		 * A number of nineteen digits always fits in 64 bits, so check
+		 * only from the twentieth digit on.
 		 */
 		if (p - *next >= 19 &&
 		    (n > UINT64_MAX / 10 || n * 10 > UINT64_MAX - digit))

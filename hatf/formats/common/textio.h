@@ -76,10 +76,10 @@ void textio_close(struct source *s);
 
 /*
  * Return the next line in '*line_ret', for a source that parses lines itself.
- * The source must then advance window.next past the line.  If 'may_move' is
- * false, use only bytes that are in the window.  Return false if there is no
- * complete line; in this case, if 'may_move' is true, textio_line() has called
- * source_stop().
+ * After parsing the line, the source must advance window.next past it.  If
+ * 'may_move' is false, use only bytes that are in the window.  Return false if
+ * there is no complete line; in this case, if 'may_move' is true, textio_line()
+ * has called source_stop().
  */
 bool textio_line(struct source *s, bool may_move, struct textio_cell *line_ret);
 

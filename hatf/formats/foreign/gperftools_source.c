@@ -44,7 +44,8 @@
 
 /*
  * The longest buffer that is accepted, in bytes; real buffers have a few KiB.
- * The buffer and the outer event that precedes it must fit the input window.
+ * The buffer and the outer event that precedes it must fit into the input
+ * window.
  */
 #define BUFFER_MAX (256 * 1024)
 
@@ -71,10 +72,7 @@ struct gperftools {
 	bool is_merging;
 	/* block a thread if it frees a token that is not allocated */
 	bool may_block;
-	/*
-	 * The status with which to stop after merging; HATF_OK: continue
-	 * reading.
-	 */
+	/* the status with which to stop after merging; HATF_OK: read on */
 	enum hatf_status end;
 	const char *end_field;
 	uint64_t time; /* time of the previous record */
