@@ -103,8 +103,8 @@ crc32c_add_by_table(uint32_t crc, const uint8_t *bytes, size_t nbytes)
 #define POLYNOMIAL 0x82f63b78u
 
 /*
- * Do not split an input of fewer bytes: for such an input, three checksums and
- * the join take longer than one checksum.
+ * Do not split an input of fewer bytes than this: for such an input, three
+ * checksums and the join take longer than one checksum.
  */
 #define THIRDS_MIN_NBYTES 8192
 

@@ -58,7 +58,7 @@ struct encoder {
 	size_t block_off, length_off;
 	struct layout layout; /* the layout after the first 'used' bytes */
 	struct place_planner planner;
-	/* the context that the default planner gets as its argument */
+	/* the 'context' argument of the default planner */
 	struct place place;
 	/* the block is new: no metadata has been written in it */
 	bool restart;
@@ -136,8 +136,9 @@ void encoder_init(struct encoder *e, uint8_t *buf, size_t cap,
 /*
  * From now on put the stacks of the records into 'column' where possible, and
  * not into the attributes.  The caller owns 'column', and must zero it first.
- * The buffer needs ENCODER_COLUMN_NBYTES more; without this room, stacks stay
- * in the attributes.  Use this only for a stream with block comments.
+ * The buffer needs ENCODER_COLUMN_NBYTES more bytes; without these bytes,
+ * stacks stay in the attributes.  Use this only for a stream with block
+ * comments.
  */
 void encoder_use_column(struct encoder *e, struct stack_column *column);
 

@@ -224,7 +224,7 @@ first_pass(struct field_uses *u, struct pass *p)
 	const uint64_t heap = field_uses_previous(u, HATF_FIELD_HEAP);
 	/*
 	 * Use local variables, which stay in registers.  In memory, each update
-	 * would have to wait until the update before is stored.
+	 * would have to wait until the previous update is stored.
 	 */
 	uint64_t times = 0, threads = 0, heaps = 0;
 	uint32_t attributes = 0;

@@ -9,7 +9,7 @@
  * a span where they do not change and are already stored in 0 bytes.  The same
  * holds for the attributes in a span where no record has attributes.
  *
- * Each span starts from the actual state after the span before.  The plan is
+ * Each span starts from the actual state after the previous span.  The plan is
  * the cheapest one for the span itself, but ignores the records after its end.
  */
 #include "hatf/codec/place.h"

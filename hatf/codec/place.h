@@ -66,7 +66,10 @@ struct place_planner {
 	uint32_t records; /* number of records in a full span */
 	/* number of changes for which the planner needs room ('cap') */
 	uint32_t changes;
-	bool is_span_block; /* end the block after each full span */
+	/*
+	 * the caller of the encoder should end the block after each full span
+	 */
+	bool is_span_block;
 };
 
 /*

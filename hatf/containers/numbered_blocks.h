@@ -88,7 +88,7 @@ struct numbered_page {
 	uint8_t shift;
 };
 
-/* A look-up that comes later, see numbered_blocks_prefetch_page(). */
+/* A future look-up, see numbered_blocks_prefetch_page(). */
 struct numbered_ahead {
 	const uint32_t *number; /* where the number of the block may be */
 	size_t hint;

@@ -355,8 +355,8 @@ struct definition {
 };
 
 /*
- * Read a number, or 0 if the key is absent.  Return false if the value is not a
- * number.
+ * Read a number; store 0 if the key is absent.  Return false if the value is
+ * not a number.
  */
 static bool
 parse_number(const struct definition *d, const char *key, uint64_t *n_ret)

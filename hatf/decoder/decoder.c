@@ -15,7 +15,7 @@
  * decoder_runs.c decodes nearly all of a trace: runs of heap records (tags 0 to
  * 5) between metadata.  decode_record() here decodes all other data records.
  * In decode_record(), measure() checks the bounds, and the code after measure()
- * reads without checks.  If fewer than DECODER_FETCH_NBYTES are left, the
+ * reads without checks.  If fewer than DECODER_FETCH_NBYTES bytes are left, the
  * numbers of the record are first copied to a larger buffer.
  */
 #include "hatf/decoder/decoder_runs.h"

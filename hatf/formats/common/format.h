@@ -168,7 +168,7 @@ struct sink {
 	uint64_t last_time;
 	/*
 	 * Lines of the last trailer that the caller passed.  The writer does
-	 * not write that record, but makes a trailer of its own.
+	 * not write that trailer, but makes one of its own.
 	 */
 	struct comment_lines trailer;
 	struct hatf_error err;
@@ -279,8 +279,8 @@ struct format {
 	 */
 	bool compresses_parts;
 	/*
-	 * The source counts the records and checks their comments itself; the
-	 * sink counts the records and makes header and trailer itself.
+	 * The source itself counts the records and checks our comments; the
+	 * sink itself counts the records, and makes the header and the trailer.
 	 */
 	bool owns_framing;
 	/*

@@ -28,7 +28,7 @@ is_kind(const struct note *note, const char *kind)
 	       (note->nbytes == nbytes || note->text[nbytes] == '\n');
 }
 
-/* Is 'want' the value of the comment's line 'key'? */
+/* Does the comment have a line with this key, and is its value 'want'? */
 static bool
 agrees(const struct note *note, const char *key, uint64_t want)
 {
