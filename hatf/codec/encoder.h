@@ -251,7 +251,8 @@ struct encoder_run {
 	/* The bytes of each record after its address, in memory order. */
 	uint64_t tail;
 	size_t tail_nbytes;
-	uint64_t count, free_count; /* numbers of records and of frees */
+	/* number of records and number of frees in the run */
+	uint64_t count, free_count;
 };
 
 /*

@@ -58,8 +58,8 @@ struct layout_field {
 	uint8_t last_width;
 	uint8_t interpretation; /* an enum hatf_interpretation */
 	/*
-	 * bytes stored in each record; 0 for v1 and v2, which store a length in
-	 * the record
+	 * number of bytes stored in each record; 0 for v1 and v2, which store a
+	 * length in the record
 	 */
 	uint8_t nbytes;
 	bool follows;

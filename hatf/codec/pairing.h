@@ -6,8 +6,8 @@
  * announces only an alloc, and tag 5 only a free (FORMAT "Realloc").  The
  * realloc and the records that it announces are one logical event.  Traces by
  * other tools may lack the announced records.  So an alloc or free counts as a
- * part of the realloc before it only if that realloc announced a record of this
- * tag, with the same thread and address.  Any other record, except a comment or
+ * part of the realloc before it only if that realloc announced a record with
+ * this tag, thread and address.  Any other record, except a comment or
  * metadata, ends the wait for announced records.
  */
 #ifndef HATF_PAIRING_H

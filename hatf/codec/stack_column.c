@@ -22,7 +22,7 @@ stack_column_begin(struct stack_column *c)
 	/*
 	 * Make 'stored_before' at least as large as every 'number' in 'places',
 	 * so that no id counts as stored in the new column.  Here,
-	 * 'stored_count' still belongs to the column before, even if that
+	 * 'stored_count' still belongs to the previous column, even if that
 	 * column never ended because its block was cancelled.
 	 */
 	c->stored_before += c->stored_count;

@@ -2,11 +2,11 @@
 /*
  * stack_column.h - write the column of stacks of a trace block
  *
- * The attribute STACK of a record takes 3 to 5 bytes, and makes the attributes
- * field change its width from record to record.  The encoder therefore takes
- * the stacks out of the records, and puts them into one comment before these
- * records (FORMAT "Columns of stacks").  In the column, the stack of an
- * allocation usually takes less than a byte.
+ * The attribute STACK of a record usually takes 3 to 5 bytes, and makes the
+ * attributes field change its width from record to record.  The encoder
+ * therefore takes the stacks out of the records, and puts them into one comment
+ * before these records (FORMAT "Columns of stacks").  In the column, the stack
+ * of an allocation usually takes less than a byte.
  *
  * A column belongs to one encoder, under the rules of encoder.h.  The caller
  * sets all of it to 0 before the first use.

@@ -43,10 +43,10 @@ struct found {
 };
 
 /*
- * Make the block in slot 'i' the found block if the block is before place
- * 'last', and after the found block.  (The code compares places plus 1, so
- * "before place 'last'" is "at most 'last'".)  Return false if the slot is
- * free.
+ * If the block in slot 'i' is before place 'last' and after the found block,
+ * make it the found block.  Here, the variables 'place' are places plus 1, so a
+ * block is before place 'last' if its 'place' is at most 'last'.  Return false
+ * if the slot is free.
  */
 static inline bool
 take_later(const struct block_page *page, unsigned i, unsigned last,

@@ -54,7 +54,7 @@
 
 /* A live block, without its address. */
 struct block {
-	uint64_t size;	 /* the bytes that the program asked for */
+	uint64_t size;	 /* number of bytes that the program asked for */
 	uint64_t object; /* id of the object */
 	uint64_t birth_time;
 	/*
@@ -74,7 +74,7 @@ struct block_page {
 	uint8_t words;	    /* length of a slot in 64-bit words */
 	uint8_t size_class; /* slab class of 'slots' */
 	bool churns : 1;    /* blocks have been removed from the page */
-	/* 'room' was chosen to suit the blocks of the neighbouring page */
+	/* 'room' was chosen to suit the blocks of a neighbouring page */
 	bool is_guessed : 1;
 	/* the page has had a block whose address is not a multiple of 16 */
 	bool has_unaligned : 1;

@@ -17,8 +17,8 @@
 enum ids_result {
 	IDS_OK,
 	/*
-	 * The record uses or destroys an id after its destruction, or creates
-	 * an id that exists.  If 'strict' is set, it is also wrong to use or
+	 * The trace uses or destroys an id after its destruction, or creates an
+	 * id that exists.  If 'strict' is set, it is also wrong to use or
 	 * destroy an id that was never created, or to create an id again after
 	 * its destruction.
 	 */

@@ -36,7 +36,7 @@
 #define HUGE_NBYTES ((size_t)2 << 20)
 
 /*
- * How many additions of a block ahead of its use a free row is prefetched.
+ * A free row is prefetched this many additions of blocks before its use.
  */
 #define FREE_AHEAD 8
 

@@ -24,9 +24,9 @@
  * block at once, and a chain has at most 16 blocks.
  *
  * Addresses that are multiples of 16, as allocators return, are grouped by
- * their upper bits: a page then has 16 KiB.  Other addresses occur mostly in
- * traces that have serial numbers in place of addresses.  numbered_key() makes
- * dense serial numbers fill their pages, too.
+ * their upper bits: a page of such addresses covers 16 KiB.  Other addresses
+ * occur mostly in traces that have serial numbers in place of addresses.
+ * numbered_key() makes dense serial numbers fill their pages, too.
  *
  * A block takes 40 bytes in the arrays 'rows', 'next' and 'free_rows'.  In
  * addition, it takes 3 to 8 bytes for its number where blocks are evenly

@@ -29,8 +29,8 @@ string_table_init(struct string_table *table, uint32_t count_max,
 		struct timespec now;
 
 		/*
-		 * The kernel has no random numbers yet while the system boots,
-		 * so use the time.
+		 * While the system boots, the kernel may have no random numbers
+		 * yet.  In this case, use the time.
 		 */
 		clock_gettime(CLOCK_MONOTONIC, &now);
 		table->seed[0] = (uint64_t)now.tv_nsec * 0x9e3779b97f4a7c15;

@@ -28,8 +28,8 @@ u64_map_seed_init(struct u64_map_seed *seed)
 		struct timespec now;
 
 		/*
-		 * The kernel has no random numbers yet while the system boots,
-		 * so use the time.
+		 * While the system boots, the kernel may have no random numbers
+		 * yet.  In this case, use the time.
 		 */
 		clock_gettime(CLOCK_MONOTONIC, &now);
 		n[0] = (uint64_t)now.tv_nsec * 0x9e3779b97f4a7c15;

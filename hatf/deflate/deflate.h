@@ -8,8 +8,9 @@
  *
  * These functions may run inside traced programs, like those of encoder.h.  The
  * memory for compression is the caller's 'work' area; no function allocates
- * from libc or locks.  Only deflate_load() makes system calls or touches errno.
- * Threads may call the functions at the same time with different work areas.
+ * memory from libc, or takes a lock.  Only deflate_load() makes system calls or
+ * touches errno.  Threads may call the functions at the same time with
+ * different work areas.
  */
 #ifndef HATF_DEFLATE_H
 #define HATF_DEFLATE_H
@@ -25,8 +26,8 @@
 #define DEFLATE_LEVEL_MIN 1
 #define DEFLATE_LEVEL_MAX 3
 /*
- * The highest level of deflate_member(), for rewriting a trace.  Levels 4 to 9
- * always use zlib, with zlib's level of the same number.
+ * The highest level of deflate_member().  Levels 4 to 9 are for rewriting a
+ * trace.  They always use zlib, with zlib's level of the same number.
  */
 #define DEFLATE_LEVEL_ZLIB_MAX 9
 #define DEFLATE_LEVEL_DEFAULT  1

@@ -620,8 +620,8 @@ handle(struct hatf_events *ev, const struct hatf_record *rec,
 }
 
 /*
- * Read the next records.  At the end of the trace, check that no announced
- * record of the last realloc is missing.
+ * Read the next records.  At the end of the trace, check that no record is
+ * missing that the final realloc announced.
  */
 static enum hatf_status
 fetch(struct hatf_events *ev)

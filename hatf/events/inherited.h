@@ -53,8 +53,8 @@ void inherited_set_exact(struct inherited *inherited,
 			 const struct u64_map *unsure);
 
 /*
- * Can there be an inherited block at 'address'?  The live set must have no
- * block there.
+ * Can there be an inherited block at 'address'?  Precondition: the live set has
+ * no block there.
  */
 bool inherited_may_be(struct inherited *inherited, uint64_t address);
 

@@ -113,8 +113,8 @@ bool batch_comment(struct batch *b, const char *text, size_t nbytes,
 		   uint64_t offset);
 
 /*
- * Return what source_ops.read() must return.  If there is a surplus, postpone
- * the end or error that source_stop() set until the surplus has been returned.
+ * Return what source_ops.read() must return.  If there is a surplus, report the
+ * end or error that source_stop() set only after the surplus has been returned.
  * If memory ran out, stop with HATF_NO_MEMORY.
  */
 size_t batch_end(struct batch *b, struct source *s);

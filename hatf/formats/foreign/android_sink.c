@@ -28,7 +28,7 @@
 
 /*
  * The first number that replaces a thread id.  Ids from this number on are
- * replaced, because many of them do not fit 32 bits.  Linux thread ids are
+ * replaced, because many of them do not fit in 32 bits.  Linux thread ids are
  * below 2^22, so no real id equals a replacement.
  */
 #define FIRST_OTHER_THREAD ((uint64_t)1 << 30)

@@ -73,7 +73,7 @@ struct gperftools_thread {
 	struct gperftools_event event;
 	bool has_event, has_ended;
 	uint64_t end_time;
-	/* The next thread that waits for the same token. */
+	/* The next thread that waits for the same token as this thread. */
 	struct gperftools_thread *next_blocked;
 };
 
