@@ -56,7 +56,7 @@ struct encoder {
 	 * the block's comment; 'length_off' is 0 if there is no block comment.
 	 */
 	size_t block_off, length_off;
-	struct layout layout; /* the layout after the first 'used' bytes */
+	struct layout layout; /* in effect for the next record */
 	struct place_planner planner;
 	/* the 'context' argument of the default planner */
 	struct place place;

@@ -26,15 +26,16 @@ clear_metadata(struct hatf_record *rec)
 /*
  * The state of a field during a run, in the form that needs the fewest
  * operations.  A value is 'bias' + (raw ^ sign), where raw is the stored
- * number.  If the field follows (delta, stride), lane_take() then adds (raw ^
- * sign) + 'step' to 'bias'.
+ * number.  If the interpretation of the field is delta or stride, each value
+ * depends on the previous one.  lane_take() then adds (raw ^ sign) + 'step' to
+ * 'bias'.
  */
 struct lane {
 	uint64_t bias; /* 'origin' of the layout field, minus 'sign' */
 	uint64_t sign;
 	uint64_t mask;
 	uint64_t step;	  /* 'step' of the layout field, minus 'sign' */
-	uint64_t follows; /* all bits set if the field follows, else 0 */
+	uint64_t follows; /* all bits set for delta and stride, else 0 */
 	unsigned shift;
 	unsigned nbytes;
 };

@@ -95,8 +95,10 @@ not_traces_recognize(const uint8_t *bytes, size_t nbytes)
 		return "a processed gperftools stream; hatf reads only raw "
 		       "traces";
 	if (is_dhat(bytes, nbytes))
-		return "a profile for DHAT's viewer, which hatf only writes";
+		return "a profile for DHAT's viewer; hatf writes but cannot "
+		       "read such profiles";
 	if (is_pprof(bytes, nbytes))
-		return "a profile for pprof, which hatf only writes";
+		return "a profile for pprof; hatf writes but cannot read such "
+		       "profiles";
 	return NULL;
 }

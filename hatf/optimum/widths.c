@@ -24,8 +24,8 @@ struct use {
 	uint32_t nbytes;
 	uint32_t record;
 	/*
-	 * For each state at this use, the state at the previous use on the
-	 * cheapest path.
+	 * For each state at this use: the state at the previous use from which
+	 * the cheapest path to this state comes.
 	 */
 	uint8_t from[CODE_COUNT];
 	uint8_t state; /* the state that was chosen for this use */

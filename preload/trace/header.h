@@ -76,8 +76,9 @@ void header_build(const struct config *config,
 void header_complete(void);
 
 /*
- * Return the header comment of one segment, which ends with the segment's own
- * 'lines', at most HEADER_LINES_NBYTES.  The result is valid until the next
+ * Return the header comment of one segment.  The comment ends with 'lines',
+ * which belong to this segment alone; 'nbytes' is their length, at most
+ * HEADER_LINES_NBYTES.  The result is valid until the next
  * call of any of these functions.  If there is a writer thread, only that
  * thread may call this.
  */

@@ -31,7 +31,7 @@ struct load_policy {
 	/* number of waits of all producers, as last reported */
 	uint64_t waits;
 	bool is_pressed;   /* producers wait, or the writer is overloaded */
-	bool is_contended; /* threads share processors */
+	bool is_contended; /* no processor is idle */
 	/*
 	 * Sums over recent blocks: what compression has cost and saved, and
 	 * what writing has cost.

@@ -305,8 +305,7 @@ end_with_error(struct trace *t, const struct narrate_trailer *end, int error)
 
 /*
  * May a trailer be appended to the file?  A trailer is valid only after a
- * header and whole blocks.  'is_end_reported' is set only if the file was
- * removed.
+ * header and whole blocks.  If 'is_end_reported' is set, the file was removed.
  */
 static bool
 can_end(const struct trace *t)

@@ -136,9 +136,10 @@ go_idle(uint32_t wake)
 }
 
 /*
- * Return how long a tick lasts.  If no processor is idle, each round takes some
- * time from the program, so make fewer rounds.  But if events are dropped when
- * a ring is full, empty the rings as often as usual.
+ * Return how long a tick lasts: the time between two rounds of the writer.  If
+ * no processor is idle, each round takes some time from the program, so make
+ * ticks longer.  But with HATFTRACE_FULL=drop, a full ring loses events, so
+ * keep the usual tick.
  */
 static uint64_t
 tick_ns(void)

@@ -225,7 +225,7 @@ done
 refused ": 'total' or 'rows' is missing" "$head, \"runs\": 1}"
 head+=', "runs": 2, "total": {}, "rows": {"a": {"peak":'
 for value in '"x"' '[1]' '-1' '1.5' 'null' '[1,2,3]'; do
-	refused ': neither one number nor *: a' "$head $value}}}"
+	refused ': a measure is neither one number nor *: a' "$head $value}}}"
 done
 head='{"hatf_baseline": 1, "by": "site", "runs": 1'
 refused ': not an object with measures: total' \

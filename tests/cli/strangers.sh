@@ -164,10 +164,12 @@ refused processed.gz 'a processed gperftools stream; hatf reads only raw traces'
 } >good.hatf
 trailer good.hatf 1 2
 "$HATF" convert good.hatf x.dhat 2>err || fail "dhat: $(cat err)"
-refused x.dhat "a profile for DHAT's viewer, which hatf only writes"
+refused x.dhat \
+	"a profile for DHAT's viewer; hatf writes but cannot read such profiles"
 for name in x.pb x.pb.gz; do
 	"$HATF" convert good.hatf $name 2>err || fail "$name: $(cat err)"
-	refused $name 'a profile for pprof, which hatf only writes'
+	refused $name \
+		'a profile for pprof; hatf writes but cannot read such profiles'
 done
 "$HATF" convert good.hatf x.folded 2>err || fail "folded: $(cat err)"
 refused x.folded

@@ -25,8 +25,8 @@ struct lane_checks {
 	_Atomic uint8_t *states; /* indexed by slot */
 	uint64_t *sizes;	 /* sizes of the blocks, indexed by slot */
 	/*
-	 * Each call has four places at which its thread may pause.  On average,
-	 * a thread pauses at one of pause_mask + 1 such places.
+	 * Each call has four places at which its thread may pause.  At each of
+	 * them, the thread pauses with probability 1 / (pause_mask + 1).
 	 */
 	uint64_t pause_mask;
 	bool has_memory; /* false for the null allocator */

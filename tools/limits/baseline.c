@@ -284,8 +284,8 @@ put_row(const struct baseline *b, struct comparison *c, const char *name,
 			if (!take_value(json_object_get(row, measure_words[i]),
 					run, b->runs, &m.values[i]))
 				return refuse(b->path,
-					      "neither one number nor a number "
-					      "for each run",
+					      "a measure is neither one number "
+					      "nor one for each run",
 					      name != NULL ? name : "total");
 		if (!comparison_put(c, name != NULL ? escaped : NULL, run, &m))
 			return refuse(b->path, hatf_status_text(HATF_NO_MEMORY),

@@ -27,7 +27,7 @@
 #define AXIS_HEIGHT 52.0
 #define ROW_HEIGHT  20.0 /* height of a row of the legend */
 #define COLUMN	    96.0 /* width of a column of figures in the legend */
-#define PLOT_HEIGHT 76.0 /* least height of the plot, with layers */
+#define PLOT_HEIGHT 76.0 /* minimum height of a plot that has layers */
 
 struct colours {
 	uint32_t ground, ink, muted, line, area, peak, other;

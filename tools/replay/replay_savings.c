@@ -52,7 +52,7 @@ print_measure(struct out *o, const char *what, enum replay_measure m,
 
 	out_printf(o, "%s ", what);
 	if (verdict_equals(a, b))
-		out_str(o, "equal within the spread or 1 %");
+		out_str(o, "equal (within the spread of the runs, or 1 %)");
 	else
 		print_difference(o,
 				 m == REPLAY_WALL ? figure_ns : figure_nbytes,

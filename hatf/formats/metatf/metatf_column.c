@@ -179,9 +179,9 @@ make_forms(const struct metatf_column *c, struct form forms[3])
 }
 
 /*
- * Do two forms store the batch in the same bytes?  The argument matters only if
- * it is a base, because a delta continues from the last number of the previous
- * batch anyway.
+ * Do two forms store the batch in the same bytes?  Compare the 'argument' of
+ * baseOffset only.  The 'argument' of delta is its initial value, which has no
+ * effect here: a batch continues from the last number of the previous batch.
  */
 static bool
 is_same_form(const struct form *a, const struct form *b)

@@ -47,8 +47,8 @@ struct metatf_place {
 	struct mtf_value values[BATCH_VALUES];
 	uint8_t bytes[BATCH_NBYTES];
 	/*
-	 * The previous value of each field, at the index 'history' of the
-	 * field's struct schema_field.
+	 * previous[h] is the previous value of the field whose 'history'
+	 * (struct schema_field) is h.
 	 */
 	uint64_t *previous;
 	/* The contents of 'previous' before the batch. */

@@ -4,9 +4,9 @@
  *
  * expat parses any XML, in one or two microseconds per record.  Most records
  * are so plain that xml_plain.c can parse them.  The source first tries
- * xml_plain.c at each place where the content of the root element can be: after
- * the end tag of a record or the start tag of the root, if expat has not
- * received any bytes after this tag.  A plain record is a complete element, so
+ * xml_plain.c wherever a record may begin: after the start tag of the root
+ * element, and after the end tag of a record, unless expat has already received
+ * bytes after this tag.  A plain record is a complete element, so
  * expat need not see the record and can continue after the record.
  *
  * Everything else goes to expat in pieces.  A piece ends after a record, if
