@@ -4,6 +4,7 @@
 #include "tools/show/show.h"
 #include "tools/show/suppressions.h"
 #include "tools/show/trends.h"
+#include "tools/show/wrapper_hint.h"
 #include "tools/ui/escape.h"
 #include "tools/ui/message.h"
 #include "tools/ui/options.h"
@@ -248,6 +249,28 @@ print_suppressed(struct out *o, const struct leaks *l)
 	}
 }
 
+/* Return false if there is no memory. */
+static bool
+print_hint(struct out *o, const struct leaks *l)
+{
+	struct wrapper_hint hint = {
+		.sites = &l->sites,
+		.order = l->order,
+		.count = l->count,
+		.key = KEY_LIVE,
+		.nbytes = l->live.nbytes,
+	};
+
+	if (!l->sites.of_stacks || l->ask->stacks)
+		return true;
+	hint.callers = callers_open(&l->sites, l->g->names);
+	if (hint.callers == NULL)
+		return false;
+	wrapper_hint_print(o, &hint);
+	callers_close(hint.callers);
+	return true;
+}
+
 static bool
 print_text(struct out *o, const struct leaks *l)
 {
@@ -270,6 +293,8 @@ print_text(struct out *o, const struct leaks *l)
 		out_printf(o, "and %s more site%s ('--top 0' prints all)\n",
 			   figure_count(l->count - shown).text,
 			   l->count - shown == 1 ? "" : "s");
+	if (!print_hint(o, l))
+		return false;
 	print_suppressed(o, l);
 	show_doubts(o, l->g, "doubtful: ");
 	if (advice != NULL)

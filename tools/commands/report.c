@@ -7,6 +7,7 @@
 #include "tools/show/callers.h"
 #include "tools/show/show.h"
 #include "tools/show/show_waste.h"
+#include "tools/show/wrapper_hint.h"
 #include "tools/ui/escape.h"
 #include "tools/ui/message.h"
 #include "tools/ui/options.h"
@@ -240,37 +241,21 @@ print_row(struct out *o, const struct report *r, const struct section *s,
 	out_str(o, "\n");
 }
 
-/*
- * If the one or two sites with the most bytes at the peak have more than half
- * of all bytes live at the peak, and one of these sites has a caller, name the
- * option that shows callers.
- */
 static void
 print_hint(struct out *o, const struct report *r, const uint32_t *order,
 	   uint32_t n)
 {
 	const struct census *const c = r->g->census;
-	const uint64_t all = census_at_peak(c, &c->total).nbytes;
-	struct main_caller caller = { NULL, true };
-	char glob[CALLERS_GLOB_NBYTES];
-	uint64_t sum = 0;
-	uint32_t i;
+	const struct wrapper_hint hint = {
+		.sites = &r->sites,
+		.callers = r->callers,
+		.order = order,
+		.count = n,
+		.key = KEY_PEAK,
+		.nbytes = census_at_peak(c, &c->total).nbytes,
+	};
 
-	for (i = 0; i < n && i < 2 && sum <= all / 2; i++)
-		sum += census_at_peak(c, &r->sites.rows[order[i]].sum).nbytes;
-	if (sum <= all / 2)
-		return;
-	for (n = i, i = 0; i < n && caller.name == NULL; i++)
-		if (!callers_find(r->callers, order[i], KEY_PEAK, &caller))
-			return;
-	if (caller.name == NULL)
-		return;
-	free(caller.name);
-	if (callers_glob(r->callers, order[i - 1], glob))
-		out_printf(o, "  to list its callers instead: --wrapper '%s'\n",
-			   glob);
-	else
-		out_str(o, "  to list callers instead: --wrapper GLOB\n");
+	wrapper_hint_print(o, &hint);
 }
 
 static bool
