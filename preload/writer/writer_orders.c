@@ -397,10 +397,13 @@ void
 writer_obey_bell(enum bell_call call)
 {
 	/*
-	 * Ignore an order to start.  The thread of the program that takes such
-	 * an order passes it on by writer_obey().
+	 * A thread of the program that takes an order to start passes it on by
+	 * writer_obey().  An order to start comes here if it replaced another
+	 * order while the writer thread was being made.
 	 */
-	if (call == BELL_STOP && !writer->is_dormant)
+	if (call == BELL_START && writer->is_dormant)
+		start_recording();
+	else if (call == BELL_STOP && !writer->is_dormant)
 		stop_recording();
 }
 

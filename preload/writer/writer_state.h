@@ -413,7 +413,7 @@ bool writer_fail(void);
 /* Carry out an order of the program itself (writer_obey()). */
 void writer_serve_client(void);
 
-/* Carry out an order to stop that came by the bell (own_slot.h). */
+/* Carry out an order to start or stop that came by the bell (own_slot.h). */
 void writer_obey_bell(enum bell_call call);
 
 /* writer_place.c ---------------------------------------------------------- */

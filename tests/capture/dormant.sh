@@ -374,8 +374,39 @@ while time.monotonic() < end:
 		"$(readlink -f "$PYTHON")"
 }
 
+# An order to start replaces another order before the writer thread takes it.
+# If the process still listens after the second order, it obeys that order.
+test_replaced_order()
+{
+	local i trace listens
+	for i in 1 2 3 4 5 6; do
+		trace=two.$i.hatf.gz
+		(exec env HATFTRACE_START=off HATFTRACE_OUT="$TMP/$trace" \
+			LD_PRELOAD="$SO" "$PYTHON" -S -c '
+import time
+end = time.monotonic() + 1
+while time.monotonic() < end:
+    bytearray(4711)') &
+		pid=$!
+		sleep 0.2
+		"$PYTHON" -S -c '
+import os, struct, sys
+fd = os.open(sys.argv[1], os.O_WRONLY)
+pid = int(sys.argv[2])
+for order in (1 << 2 | 1, 2 << 2 | 2): # to make the writer, to start
+    os.pwrite(fd, struct.pack("=Q", order | pid // 65536 << 58),
+              pid % 65536 * 8)
+sys.exit("/bells-1" not in open("/proc/%d/maps" % pid).read())
+' "$sockets/bells-1" "$pid"
+		listens=$?
+		wait "$pid"
+		[ $listens != 0 ] || clean "$trace"
+	done
+}
+
 test_leaves_nothing
 test_bell
+test_replaced_order
 test_moved
 test_rooted
 test_sleeps
