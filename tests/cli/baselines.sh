@@ -203,7 +203,7 @@ echo 'peak 1M' >heap.limits
 run "$HATF" check --baseline heap.limits leak.hatf
 check_status 'limits as a baseline' 1
 check_one_line 'limits as a baseline' \
-	"hatf check: heap.limits:1: not a baseline of 'hatf check': *"
+	"hatf check: heap.limits:1: not a baseline of 'hatf check' *: *"
 
 # ----------------------------------------------------------- a damaged baseline
 # refused WANT TEXT: a baseline of this text is refused.

@@ -82,6 +82,31 @@ suppressed 101 'leak:^/lib/*.so'
 suppressed 101 leak:once leak:nothing
 # A suppression that matches only the file of a caller applies.
 suppressed 1 leak:app.c
+# The module of operator new does not count, unless another frame is in it, too.
+{
+	header unit=us
+	layout
+	comment 'HATF frame\nframe=1\nfunction=main\nobject=/bin/app\n'
+	library='object=/lib/libstdc++.so.6'
+	new='function=operator new(long)'
+	comment "HATF frame\\nframe=2\\n$new\\n$library\\n"
+	comment "HATF frame\\nframe=3\\nfunction=pool\\n$library\\n"
+	comment 'HATF stack\nstack=1\nparent=0\nframe=1\n'
+	comment 'HATF stack\nstack=2\nparent=1\nframe=2\n'
+	comment 'HATF stack\nstack=3\nparent=1\nframe=3\n'
+	alloc 40 0x1000 0 0 1 '\x45\x02'
+	alloc 7 0x2000 0 0 2 '\x45\x03'
+} >new.hatf
+trailer new.hatf 2 8
+while read -r live pattern; do
+	echo "leak:$pattern" >supp
+	run "$HATF" leaks --json --suppressions supp new.hatf
+	check "$pattern" "$(jq .live.bytes out)" "$live"
+done <<'EOF'
+40 libstdc++
+7 operator new
+0 /bin/app
+EOF
 printf 'leak:once\nleak:nothing\n' >supp
 run "$HATF" leaks --suppressions supp app.hatf
 tail -n 2 out >last

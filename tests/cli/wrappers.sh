@@ -104,7 +104,7 @@ sed -n '/^Live at the peak/,/^Live at/p; /^Most all/,/%/p' out | grep '^  ' >got
 check_text 'report' got <<'END'
        600 B            2   60 %  /lib/libdb.so.0+0xa7504 < sort
        400 B            1   40 %  /lib/libdb.so.0+0xa74b9
-  to list its callers instead: --wrapper 'libdb.so.0+0xa7504'
+  to list callers instead of this function: --wrapper 'libdb.so.0+0xa7504'
        600 B            2   67 %  /lib/libdb.so.0+0xa7504 < load
 END
 run "$HATF" report --wrapper 'libdb*' db.hatf
@@ -114,8 +114,8 @@ check 'report --json' "$(jq -c '[.at_peak[].caller, .by_count[0].caller]' \
 	out)" '["sort",null,"load"]'
 # So does 'leaks', but not if it prints whole stacks.
 run "$HATF" leaks db.hatf
-grep -qx "  to list its callers instead: --wrapper 'libdb.so.0+0xa7504'" out ||
-	fail "leaks: $(cat out)"
+hint="  to list callers instead of this function: --wrapper"
+grep -qx "$hint 'libdb.so.0+0xa7504'" out || fail "leaks: $(cat out)"
 for option in --stacks '--wrapper libdb*'; do
 	# shellcheck disable=SC2086 # two words
 	run "$HATF" leaks $option db.hatf

@@ -407,6 +407,29 @@ async function testOthers() {
   await empty.context().close();
 }
 
+/* A deep stack does not make the page long: the flame graph scrolls. */
+async function testDeep() {
+  const page = await open(browser, file('deep'));
+  const look = () => page.locator('#flame').evaluate((e) => ({
+    screen: e.clientHeight <= innerHeight,
+    deep: e.scrollHeight > 2 * e.clientHeight,
+    top: e.scrollTop,
+    bottom: e.scrollHeight - e.clientHeight - e.scrollTop,
+  }));
+  const first = await look();
+  check('deep: the graph is no higher than the screen', first.screen);
+  check('deep: it scrolls', first.deep);
+  check('deep: it begins at the root', first.bottom <= 1);
+  await focusOn(page, '#flame');
+  for (let i = 0; i < 60; i++)
+    await page.keyboard.press('ArrowUp');
+  check('deep: the keyboard scrolls', (await look()).bottom > 100);
+  await page.getByRole('button', { name: 'Icicle' }).click();
+  await settled(page);
+  check('deep: the icicle begins at the root', (await look()).top, 0);
+  await page.context().close();
+}
+
 async function testLarge() {
   check('large: below 5 MB', statSync(file('large')).size < 5e6);
   /* tests/bench/report.sh measures how long this takes. */
@@ -418,6 +441,7 @@ async function testLarge() {
 await testOne();
 await testTwo();
 await testOthers();
+await testDeep();
 await testLarge();
 await browser.close();
 check('no word on the console, no request', complaints.join('\n'), '');

@@ -22,7 +22,7 @@ for program in node npm chromium python3; do
 done
 scripts/build-page.sh --modules || skip 'npm did not install the packages'
 
-for kind in one two large plain spike empty; do
+for kind in one two large plain spike deep empty; do
 	python3 tests/page/sample.py tools/report/page/dist/report.html \
 		"$TMP/$kind.html" "$kind" || exit 1
 done

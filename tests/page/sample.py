@@ -7,9 +7,9 @@ usage: sample.py TEMPLATE OUTPUT [KIND]
 
 KIND is 'one' (the default), 'two' (two traces to compare), 'large' (as many
 sites and points as a page may have), 'plain' (no call stacks, no times),
-'spike' (one large block that lives for a moment) or 'empty' (a trace without
-events).  Names in it contain markup and script.  The
-same arguments give the same page.
+'spike' (one large block that lives for a moment), 'deep' (call stacks of 250
+frames) or 'empty' (a trace without events).  Names in it contain markup and
+script.  The same arguments give the same page.
 """
 import json
 import math
@@ -401,6 +401,12 @@ def spike_block():
     return block
 
 
+class Deep(Made):
+    def make_path(self):
+        path, at = super().make_path()
+        return path[:1] + self.app[1:3] * 124 + path[1:], at
+
+
 def make_traces(kind):
     if kind == 'two':
         return [Made(7, 160, 100, 'before.hatf.gz').block(),
@@ -411,6 +417,8 @@ def make_traces(kind):
         return [Made(7, 40, 100, 'plain.hatf', False, 'events').block()]
     if kind == 'spike':
         return [spike_block()]
+    if kind == 'deep':
+        return [Deep(7, 40, 100, 'deep.hatf.gz').block()]
     if kind == 'empty':
         return [empty_block()]
     return [Made(7, 160, 100, 'shopd.hatf.gz').block()]

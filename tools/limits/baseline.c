@@ -96,10 +96,11 @@ static void
 report(const char *path, const json_error_t *err)
 {
 	if (err->line > 0)
-		message_print("%s:%d: not a baseline of 'hatf check': %s",
+		message_print("%s:%d: not a baseline of 'hatf check' "
+			      "(--update makes one): %s",
 			      message_path(path), err->line, err->text);
 	else
-		message_print("%s", err->text);
+		message_print("%s (--update makes a baseline)", err->text);
 }
 
 struct baseline *

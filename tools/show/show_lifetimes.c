@@ -57,7 +57,8 @@ show_lifetimes(struct out *o, const struct census *c)
 	out_printf(o, " %7s  live at the end\n", "");
 	if (c->has_times && is_coarse(c))
 		out_str(o, "note: the clock of this trace ticks about every "
-			   "millisecond: shorter lifetimes may look like 0\n");
+			   "millisecond: shorter lifetimes may look like 0; "
+			   "use 'hatf record --clock us'\n");
 }
 
 json_t *

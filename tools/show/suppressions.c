@@ -2,6 +2,7 @@
 /* suppressions.c - see suppressions.h */
 #include "tools/show/suppressions.h"
 
+#include "tools/sites/stack_view.h"
 #include "tools/ui/message.h"
 
 #include <ctype.h>
@@ -59,18 +60,28 @@ suppressions_match(const char *pattern, const char *text)
 	return true;
 }
 
+/*
+ * If 'is_allocating' is set, the frame is of the allocator or of operator new.
+ * Do not compare the module of such a frame: operator new belongs to the
+ * standard library of C++, and the stacks of most C++ allocations have it.
+ */
 static bool
-matches_frame(const char *pattern, const struct hatf_frame *f)
+matches_frame(const char *pattern, const struct hatf_frame *f,
+	      bool is_allocating)
 {
 	return suppressions_match(pattern, f->function) ||
-	       suppressions_match(pattern, f->file) ||
-	       suppressions_match(pattern, f->object);
+	       (!is_allocating && (suppressions_match(pattern, f->file) ||
+				   suppressions_match(pattern, f->object)));
 }
 
 struct suppression *
 suppressions_find(struct suppressions *s, const struct hatf_stacks *stacks,
 		  uint64_t stack)
 {
+	static const struct stack_view_options allocating = {
+		.hides_new = true,
+	};
+	bool is_allocating = true;
 	struct hatf_stack at;
 	struct hatf_frame f;
 
@@ -81,8 +92,11 @@ suppressions_find(struct suppressions *s, const struct hatf_stacks *stacks,
 		stack = at.parent;
 		if (!hatf_stacks_get_frame(stacks, at.frame, &f))
 			continue;
+		is_allocating =
+			is_allocating && stack_view_hides(&allocating, &f);
 		for (size_t i = 0; i < s->count; i++)
-			if (matches_frame(s->rows[i].pattern, &f))
+			if (matches_frame(s->rows[i].pattern, &f,
+					  is_allocating))
 				return &s->rows[i];
 	}
 	return NULL;

@@ -5,8 +5,9 @@
  * A file has one suppression a line, "leak:PATTERN".  Blanks around a line,
  * empty lines and lines that begin with '#' are ignored.  A stack is suppressed
  * if a pattern matches the function, the source file or the module of any of
- * its frames.  As in LeakSanitizer, a pattern matches a part of the text.  '*'
- * matches any text.  '^' at the start of a pattern matches the start of the
+ * its frames; of the frames of the allocator and of operator new, only the
+ * function counts.  As in LeakSanitizer, a pattern matches a part of the text.
+ * '*' matches any text.  '^' at the start of a pattern matches the start of the
  * text, and '$' at the end of a pattern matches the end of the text.
  */
 #ifndef SUPPRESSIONS_H

@@ -31,7 +31,9 @@ wrapper_hint_print(struct out *o, const struct wrapper_hint *h)
 		return;
 	free(caller.name);
 	if (callers_glob(h->callers, h->order[i - 1], glob))
-		out_printf(o, "  to list its callers instead: --wrapper '%s'\n",
+		out_printf(o,
+			   "  to list callers instead of this function: "
+			   "--wrapper '%s'\n",
 			   glob);
 	else
 		out_str(o, "  to list callers instead: --wrapper GLOB\n");

@@ -23,6 +23,7 @@ const chosen = { measure: 'peak', unit: 'bytes', group: 'function',
 let root, zoomed, focused, boxes, matches, unit;
 let panel, host, canvas, note, found, crumbs, searchField;
 let depth = 0; /* rows of the picture */
+let toRoot = false; /* the next draw() makes the root visible */
 let controls = null;
 
 /* ------------------------------------------------------------- the tree */
@@ -212,6 +213,21 @@ function draw() {
   context.globalAlpha = 1;
   canvas.dataset.frames = boxes.length;
   canvas.dataset.total = root.value;
+  if (toRoot)
+    host.scrollTop = chosen.shape === 'flame' ? host.scrollHeight : 0;
+  toRoot = false;
+}
+
+/* Deep stacks make a picture that scrolls: show the row of a frame. */
+function reveal(node) {
+  const box = boxes.find((b) => b.node === node);
+  if (!box)
+    return;
+  const top = topOf(box);
+  if (top < host.scrollTop)
+    host.scrollTop = top;
+  else if (top + ROW > host.scrollTop + host.clientHeight)
+    host.scrollTop = top + ROW - host.clientHeight;
 }
 
 /*
@@ -235,6 +251,7 @@ function showCrumbs() {
 function renew() {
   root = makeTree();
   depth = 0;
+  toRoot = true;
   zoomed = root;
   focused = null;
   search();
@@ -271,6 +288,7 @@ function zoom(node) {
   focused = node;
   showCrumbs();
   draw();
+  reveal(node);
   announce(describe(node).flat().join(', '));
 }
 
@@ -279,6 +297,7 @@ function focus(node) {
     return;
   focused = node;
   draw();
+  reveal(node);
   const box = boxes.find((b) => b.node === node);
   const area = canvas.getBoundingClientRect();
   if (box)
@@ -362,7 +381,11 @@ function makeControls() {
     segments('Unit', [['bytes', 'Bytes'], ['blocks', 'Blocks']], chosen.unit,
       (v) => set('unit', v)),
     segments('Shape', [['flame', 'Flames'], ['icicle', 'Icicle']],
-      chosen.shape, (v) => { chosen.shape = v; soon(draw); }),
+      chosen.shape, (v) => {
+        chosen.shape = v;
+        toRoot = true;
+        soon(draw);
+      }),
     searchField,
     el('label', { class: 'check' }, el('input', { type: 'checkbox',
       id: 'inverted', checked: chosen.inverted,
