@@ -382,6 +382,10 @@ async function testTwo() {
     10);
   check('sites that differ',
     await page.locator('.differences tbody tr').count(), 20);
+  const names = await page.locator('.differences tbody th').evaluateAll(
+    (rows) => rows.map((row) => row.innerText.replace(/\n.*\//, ' ')));
+  check('a site is the same in another folder', new Set(names).size,
+    names.length);
   check('both curves', await colours(page, '#compare canvas') >= 5);
   await page.getByRole('group', { name: 'Trace' })
     .getByRole('button', { name: 'after.hatf.gz' }).click();

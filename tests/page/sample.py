@@ -73,11 +73,12 @@ class Made:
     """A made-up trace."""
 
     def __init__(self, seed, site_count, points, name, stacks=True,
-                 axis='us', scale=1.0):
+                 axis='us', scale=1.0, folder='/src'):
         self.rng = random.Random(seed)
         self.strings = Strings()
         self.stacks = stacks
         self.scale = scale
+        self.folder = folder
         self.frames = {k: [] for k in
                        ('function', 'module', 'file', 'line')}
         self.nodes = {'parent': [-1], 'frame': [-1]}
@@ -100,7 +101,7 @@ class Made:
 
     def make_frames(self):
         app = '/opt/shop/bin/shopd'
-        self.app = [self.frame(f, app, '/src/shopd/' + file, line)
+        self.app = [self.frame(f, app, f'{self.folder}/shopd/{file}', line)
                     for f, file, line in APP]
         self.app += [self.frame(n, app, '/src/<b>bold</b>.cc', 7 + i)
                      for i, n in enumerate(NASTY)]
@@ -410,7 +411,8 @@ class Deep(Made):
 def make_traces(kind):
     if kind == 'two':
         return [Made(7, 160, 100, 'before.hatf.gz').block(),
-                Made(8, 150, 100, 'after.hatf.gz', scale=0.7).block()]
+                Made(8, 150, 100, 'after.hatf.gz', scale=0.7,
+                     folder='/build/2').block()]
     if kind == 'large':
         return [Made(7, 3000, 128, 'large.hatf.gz').block()]
     if kind == 'plain':

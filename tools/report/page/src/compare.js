@@ -81,16 +81,44 @@ function totals(traces) {
         cells(traces.map(value), figure)))));
 }
 
+/* Name and file of a frame, without the folders of the file. */
+function shortKey(trace, frame) {
+  const file = trace.frameFile(frame).replace(/^.*\//, '');
+  return `${trace.frameName(frame)}\n${file}`;
+}
+
+/*
+ * Two builds of a program can lie in different folders, so sites are the same
+ * if their short keys are equal.  Return the short keys that a trace has for
+ * files of several folders: their sites are told apart by the whole paths.
+ */
+function ambiguousKeys(traces) {
+  const found = new Set();
+  for (const trace of traces) {
+    const files = new Map();
+    for (const frame of trace.sites.at) {
+      const key = shortKey(trace, frame);
+      const file = trace.frameFile(frame);
+      if ((files.get(key) ?? file) !== file)
+        found.add(key);
+      files.set(key, file);
+    }
+  }
+  return found;
+}
+
 /* The sites whose values differ between traces, the largest change first. */
 function sitesByName(traces) {
   const rows = new Map();
+  const ambiguous = ambiguousKeys(traces);
   traces.forEach((trace, i) => {
     const values = trace.values(measure, unit, null);
     for (let site = 0; site < trace.siteCount; site++) {
       const frame = trace.sites.at[site];
       const file = trace.frameFile(frame);
       const name = trace.frameName(frame);
-      const key = `${name}\n${file}`;
+      const short = shortKey(trace, frame);
+      const key = ambiguous.has(short) ? `${name}\n${file}` : short;
       const row = rows.get(key) ??
         { name, file, values: traces.map(() => 0) };
       row.values[i] += values[site];
