@@ -201,6 +201,18 @@ event_coded_nbytes(unsigned code)
 	return (uint64_t)(code >> 4 & 0xfff) << (4 + 2 * (code & 15));
 }
 
+/*
+ * Return the smallest size that has this size code; 0: the size is unknown.
+ * The largest one is event_coded_nbytes().
+ */
+static inline uint64_t
+event_coded_nbytes_min(unsigned code)
+{
+	const uint64_t most = event_coded_nbytes(code);
+
+	return most == 0 ? 0 : most - (1ull << (4 + 2 * (code & 15))) + 1;
+}
+
 static inline uint64_t
 event_wide(enum event_type type, unsigned words, unsigned flags)
 {

@@ -213,13 +213,15 @@ struct span {
 };
 
 /*
- * Has the realloc with the end event 'end' failed?  A failed realloc keeps its
- * old block.
+ * Has a realloc with this end event kept all 'nbytes' of its old block?  It has
+ * if it failed, or if it left the block where it was and did not shrink it.
  */
 static bool
-has_failed(const struct event *end)
+has_kept(const struct event *end, uint64_t old, uint64_t nbytes)
 {
-	return end->operand[1] == 0 && (end->flags & EVENT_FLAG_FREED) == 0;
+	if (end->operand[1] == 0)
+		return (end->flags & EVENT_FLAG_FREED) == 0;
+	return end->operand[1] == old && end->operand[2] >= nbytes;
 }
 
 /*
@@ -255,19 +257,20 @@ find_open_realloc(struct order *o, struct span span)
 static void
 list_realloc(struct order *o, struct order_producer *s)
 {
+	const uint64_t nbytes = event_coded_nbytes(s->realloc_code);
+
 	if (s->realloc_done || s->realloc_freed)
 		return;
 	/*
 	 * The size code is rounded up, so 'realloc_last' may lie in the block
-	 * after the old block.  If the realloc has failed, set 'realloc_last'
-	 * to 0 (no bytes): the realloc has kept its old block, so no other
-	 * thread can have got the memory of the old block.
+	 * after the old block.  If the realloc has kept its old block, set
+	 * 'realloc_last' to 0 (no bytes), because no other thread can have got
+	 * the memory of the old block.
 	 */
-	s->realloc_last =
-		s->has_event && is_end(&s->event) && has_failed(&s->event)
-			? 0
-			: last_byte(s->realloc_old,
-				    event_coded_nbytes(s->realloc_code));
+	s->realloc_last = last_byte(s->realloc_old, nbytes);
+	if (s->has_event && is_end(&s->event) &&
+	    has_kept(&s->event, s->realloc_old, nbytes))
+		s->realloc_last = 0;
 	s->realloc_listed = true;
 	open_reallocs_add(&o->open, s);
 }
@@ -366,17 +369,30 @@ taken_at_end(const struct order_producer *s)
 }
 
 /*
- * The open realloc of 's' must precede an event of another thread.  Can the
- * whole realloc be passed on now, before that event?  Return true if the end of
- * the realloc is the next event of 's', and if the free that gave back the
- * memory of the new block has certainly been passed on.  The second condition
- * is true if the event of the other thread has an exact stamp ('is_exact'), or
- * if the realloc did not move its block.
+ * Has the old block of the open realloc of 's' certainly overlapped 'span', and
+ * not only the bytes by which the size code is rounded up?
  */
 static bool
-is_whole(const struct order_producer *s, bool is_exact)
+is_certain(const struct order_producer *s, struct span span)
 {
-	return s->has_event && is_end(&s->event) &&
+	return span.address <=
+	       last_byte(s->realloc_old,
+			 event_coded_nbytes_min(s->realloc_code));
+}
+
+/*
+ * The open realloc of 's' must precede an event by which another thread gets
+ * 'span'.  Can the whole realloc be passed on now, before that event?  Return
+ * true if the end of the realloc is the next event of 's', and if the free that
+ * gave back the memory of the new block has certainly been passed on.  The
+ * second condition is true if the old block has certainly overlapped the span,
+ * and if the event of the other thread has an exact stamp ('is_exact') or the
+ * realloc did not move its block.
+ */
+static bool
+is_whole(const struct order_producer *s, struct span span, bool is_exact)
+{
+	return s->has_event && is_end(&s->event) && is_certain(s, span) &&
 	       (is_exact || s->event.operand[1] == s->realloc_old);
 }
 
@@ -398,8 +414,9 @@ pass_open_reallocs(struct order *o, const struct order_producer *taker,
 	struct order_producer *last = NULL;
 
 	for (;;) {
-		struct order_producer *s = find_open_realloc(
-			o, last != NULL ? taken_at_end(last) : span);
+		const struct span taken =
+			last != NULL ? taken_at_end(last) : span;
+		struct order_producer *s = find_open_realloc(o, taken);
 
 		if (s == NULL && last == NULL)
 			return;
@@ -414,7 +431,7 @@ pass_open_reallocs(struct order *o, const struct order_producer *taker,
 			continue;
 		}
 		unlist_realloc(o, s);
-		if (!is_whole(s, is_exact)) {
+		if (!is_whole(s, taken, is_exact)) {
 			pass_realloc_early(o, s, false, stamp);
 			continue;
 		}

@@ -21,7 +21,6 @@
 #include "preload/process/attach.h"
 #include "preload/record/real.h"
 #include "preload/record/record.h"
-#include "preload/record/record_order.h"
 #include "preload/stacks/stack_memory.h"
 #include "preload/state/process_state.h"
 #include "preload/sys/export.h"
@@ -117,9 +116,7 @@ pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 	int result;
 
 	real_resolve_others();
-	if (record_is_dormant())
-		record_find_sizes();
-	else if (attach_expect_thread())
+	if (!record_is_dormant() && attach_expect_thread())
 		b = take_birth();
 	if (b == NULL)
 		return real.pthread_create(thread, attr, start, argument);

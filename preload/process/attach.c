@@ -113,7 +113,6 @@ attach_expect_thread(void)
 
 	if (tracing) {
 		wake_make_writer();
-		record_find_sizes();
 		if (!clock_expects_threads())
 			record_begin_owners();
 		clock_go_stamped();

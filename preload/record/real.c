@@ -334,6 +334,22 @@ real_resolve(void)
 		sched_yield();
 }
 
+real_usable_size_fn *_Atomic real_usable_size;
+
+static void
+find_usable_size(void)
+{
+	bool is_allocators = false;
+	void *const p = elf_lookup_function("malloc_usable_size",
+					    (void *)(uintptr_t)real.free,
+					    &is_allocators);
+
+	if (p != NULL && is_allocators)
+		atomic_store_explicit(&real_usable_size,
+				      (real_usable_size_fn *)(uintptr_t)p,
+				      memory_order_relaxed);
+}
+
 static _Atomic bool is_resolved;
 static _Atomic bool execve_is_libcs;
 
@@ -356,9 +372,10 @@ resolve_others(void)
 	/* release: pairs with the acquire in real_resolve_others(). */
 	atomic_store_explicit(&is_resolved, true, memory_order_release);
 	/*
-	 * The look-up calls our dl_iterate_phdr(), which needs the functions
-	 * above.  relaxed: no other data depends on the answer.
+	 * The next look-ups call our dl_iterate_phdr(), which needs the
+	 * functions above.  relaxed: no other data depends on the answer.
 	 */
+	find_usable_size();
 	atomic_store_explicit(
 		&execve_is_libcs,
 		elf_lookup_beside((const void *)(uintptr_t)real.execve,

@@ -15,6 +15,7 @@
 #include <dirent.h>
 #include <link.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -109,6 +110,16 @@ void real_resolve(void);
  * before the constructor runs.  Keeps errno.
  */
 void real_resolve_others(void);
+
+/*
+ * malloc_usable_size() of the library that defines real.free(); NULL if that
+ * library does not define it, and before real_resolve_others().  (The function
+ * of another library may not know the blocks.)  relaxed, all accesses: a thread
+ * that reads NULL records a size as unknown.
+ */
+typedef size_t real_usable_size_fn(void *);
+extern real_usable_size_fn *_Atomic real_usable_size
+	__attribute__((visibility("hidden")));
 
 /*
  * Is real.execve() known to be libc's?  libc's execve() executes the file at

@@ -241,9 +241,11 @@ struct thread *
 record_realloc_begin(const void *old)
 {
 	const uint64_t operand[1] = { (uintptr_t)old };
+	const int saved_errno = errno;
+	const size_t nbytes = record_old_nbytes(old);
 
-	return begin_realloc(EVENT_REALLOC_BEGIN, operand,
-			     record_old_nbytes(old));
+	errno = saved_errno;
+	return begin_realloc(EVENT_REALLOC_BEGIN, operand, nbytes);
 }
 
 struct thread *

@@ -63,8 +63,9 @@ record_is_dormant(void)
 dormant:
 	return true;
 #else
+	/* acquire: see what start_recording() has stored before. */
 	return __builtin_expect(
-		atomic_load_explicit(&process_dormant, memory_order_relaxed),
+		atomic_load_explicit(&process_dormant, memory_order_acquire),
 		0);
 #endif
 }

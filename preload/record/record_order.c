@@ -6,52 +6,20 @@
 #include <stdint.h>
 
 #include "preload/record/real.h"
-#include "preload/sys/elf_lookup.h"
-
-typedef size_t usable_size_fn(void *);
-
-/*
- * The allocator's malloc_usable_size(); NULL: not found, or not looked up yet.
- * relaxed, all accesses: a thread that reads NULL records a size as unknown.
- */
-static usable_size_fn *_Atomic usable_size;
-
-void
-record_find_sizes(void)
-{
-	static _Atomic bool is_done;
-	void *p;
-	bool is_allocators = false;
-
-	/* relaxed: if two threads look the function up, both find the same. */
-	if (atomic_load_explicit(&is_done, memory_order_relaxed))
-		return;
-	/*
-	 * Take malloc_usable_size() from the library that defines free(),
-	 * because the malloc_usable_size() of another library may not know the
-	 * blocks.
-	 */
-	p = elf_lookup_function("malloc_usable_size",
-				(void *)(uintptr_t)real.free, &is_allocators);
-	if (p != NULL && is_allocators)
-		atomic_store_explicit(&usable_size,
-				      (usable_size_fn *)(uintptr_t)p,
-				      memory_order_relaxed);
-	atomic_store_explicit(&is_done, true, memory_order_relaxed);
-}
 
 void
 record_begin_owners(void)
 {
-	if (atomic_load_explicit(&usable_size, memory_order_relaxed) != NULL)
+	if (atomic_load_explicit(&real_usable_size, memory_order_relaxed) !=
+	    NULL)
 		owners_begin();
 }
 
 size_t
 record_old_nbytes(const void *p)
 {
-	usable_size_fn *const size_of =
-		atomic_load_explicit(&usable_size, memory_order_relaxed);
+	real_usable_size_fn *const size_of =
+		atomic_load_explicit(&real_usable_size, memory_order_relaxed);
 
 	return size_of != NULL ? size_of((void *)(uintptr_t)p) : SIZE_MAX;
 }

@@ -20,23 +20,16 @@ struct record_block {
 };
 
 /*
- * The first call looks up the allocator's malloc_usable_size().  A thread of
- * the program calls this before it creates a thread, even if the recorder is
- * dormant.  Keeps errno.
- */
-void record_find_sizes(void);
-
-/*
  * From now on, a thread needs no stamp for an event on pages that it owns
- * (owners.h).  Call this before a second thread has its first event, and after
- * record_find_sizes().  This has no effect if the allocator has no
- * malloc_usable_size(), or if there is no memory.
+ * (owners.h).  Call this before a second thread has its first event.  This has
+ * no effect if the allocator has no malloc_usable_size(), or if there is no
+ * memory.
  */
 void record_begin_owners(void);
 
 /*
- * Return the usable size of the old block of a realloc, or SIZE_MAX if
- * record_find_sizes() has not found the function that tells the size.
+ * Return the usable size of the old block of a realloc, or SIZE_MAX if the
+ * allocator has no malloc_usable_size().
  */
 size_t record_old_nbytes(const void *p);
 

@@ -34,10 +34,13 @@ print(parts, wrong)
 build_shared splitheap
 PRELOAD=$TMP/splitheap.so
 # Short times alone: the thread has stamps.  Long times: the writer grants it
-# the tick, so the realloc begins without a stamp.
-while read -r clock rounds ms; do
+# the tick, so the realloc begins without a stamp.  libc's own pthread_create():
+# the recorder knows the thread from its first event on.
+while read -r clock rounds ms library; do
 	rm -f t.hatf.gz
-	HATFTRACE_CLOCK=$clock trace t.hatf.gz "$PROGS/split" "$rounds" "$ms"
+	# shellcheck disable=SC2086 # no library is no word
+	HATFTRACE_CLOCK=$clock trace t.hatf.gz "$PROGS/split" "$rounds" "$ms" \
+		$library
 	check "$clock $ms: status" $? 0
 	clean t.hatf.gz
 	read -r parts wrong < <(parts_in_live t.hatf.gz)
@@ -47,6 +50,8 @@ done <<'RUNS'
 auto 12 1
 auto 8 50
 us 8 1
+auto 12 1 libc.so.6
+us 8 1 libc.so.6
 RUNS
 
 # A dormant process that already has its threads when recording begins.

@@ -261,7 +261,8 @@ print_hint(struct out *o, const struct leaks *l)
 		.nbytes = l->live.nbytes,
 	};
 
-	if (!l->sites.of_stacks || l->ask->stacks)
+	if (!l->sites.of_stacks || l->ask->stacks ||
+	    l->ask->gathering.view.is_raw)
 		return true;
 	hint.callers = callers_open(&l->sites, l->g->names);
 	if (hint.callers == NULL)

@@ -107,6 +107,7 @@ struct report {
 	struct groups sites, threads;
 	struct ages *ages; /* ages of the sites' live blocks at the end */
 	struct callers *callers;
+	bool is_raw; /* all frames are shown, so wrappers are not hidden */
 };
 
 static const char *
@@ -255,7 +256,8 @@ print_hint(struct out *o, const struct report *r, const uint32_t *order,
 		.nbytes = census_at_peak(c, &c->total).nbytes,
 	};
 
-	wrapper_hint_print(o, &hint);
+	if (!r->is_raw)
+		wrapper_hint_print(o, &hint);
 }
 
 static bool
@@ -500,7 +502,10 @@ report_file(const char *path, const struct ask *ask, bool first)
 {
 	struct out *const o = out_stdout();
 	struct gathering *const g = gather_open(path, &ask->gathering);
-	struct report r = { .g = g };
+	struct report r = {
+		.g = g,
+		.is_raw = ask->gathering.view.is_raw,
+	};
 	int exit_status;
 
 	if (g == NULL)

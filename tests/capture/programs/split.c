@@ -2,12 +2,14 @@
 /*
  * split.c - threads get memory of a block that another thread is resizing
  *
- * usage: split ROUNDS MILLISECONDS
+ * usage: split ROUNDS MILLISECONDS [LIBRARY]
  *
  * In each round the initial thread allocates alone for some milliseconds, and
  * then resizes a block.  shared/splitheap.c makes this realloc wait until the
- * other thread has allocated and freed parts of the old block.
+ * other thread has allocated and freed parts of the old block.  With LIBRARY,
+ * the pthread_create() of this library makes the other thread.
  */
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -55,13 +57,18 @@ allocate_for(long us)
 int
 main(int argc, char **argv)
 {
-	const int rounds = argc == 3 ? atoi(argv[1]) : 0;
-	const long us = argc == 3 ? atol(argv[2]) * 1000 : 0;
+	const int rounds = argc > 2 ? atoi(argv[1]) : 0;
+	const long us = argc > 2 ? atol(argv[2]) * 1000 : 0;
+	int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *),
+		      void *) = pthread_create;
 	pthread_t thread;
 	void *p;
 
-	if (splitheap_waits == NULL ||
-	    pthread_create(&thread, NULL, take_parts, NULL) != 0)
+	if (argc > 3)
+		*(void **)&create =
+			dlsym(dlopen(argv[3], RTLD_LAZY), "pthread_create");
+	if (splitheap_waits == NULL || create == NULL ||
+	    create(&thread, NULL, take_parts, NULL) != 0)
 		return 2;
 	p = malloc(SPLIT_NBYTES);
 	for (int i = 0; i < rounds; i++) {

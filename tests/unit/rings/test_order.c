@@ -343,6 +343,62 @@ START_TEST(test_realloc_precedes_reuse_of_its_old_block)
 }
 END_TEST
 
+/* The size of an old block, and an address in the bytes that its code adds. */
+#define BIG	  141900u
+#define BEHIND(p) ((p) + 141904u)
+
+/* The begin event of a realloc of a block at 'old' that has BIG bytes. */
+static void
+put_big_begin(uint64_t stamp, uint64_t old)
+{
+	put(0, 3,
+	    (uint64_t[]){
+		    event_wide(EVENT_REALLOC_BEGIN, 3, event_size_code(BIG)),
+		    stamp, old });
+}
+
+/* The end event of a realloc, with the size that the block has now. */
+static void
+put_big_end(uint64_t stamp, uint64_t old, uint64_t new, uint64_t size)
+{
+	put(0, 5,
+	    (uint64_t[]){ event_wide(EVENT_REALLOC_END, 5, 0), stamp, old, new,
+			  size });
+}
+
+/*
+ * Another thread gets a block right behind the old block.  This is no conflict,
+ * although the size code of the old block covers the first bytes of that block.
+ */
+START_TEST(test_reallocs_do_not_conflict_with_neighbours)
+{
+	/* The old block grows over the neighbour, which is free by then. */
+	set_up_noting();
+	put_big_begin(10, 80);
+	put_alloc(1, 20, BEHIND(80));
+	put_free(1, 25, BEHIND(80));
+	put_big_end(30, 80, 80, 2 * BIG);
+	run(100);
+	ck_assert_str_eq(out, "A1:141984 F1:141984 R0:80>80 ");
+	/* The block moves to memory that becomes free after the neighbour. */
+	set_up_noting();
+	put_alloc(1, 5, 8);
+	put_big_begin(10, 80);
+	put_alloc(1, 20, BEHIND(80));
+	put_free(1, 25, 8);
+	put_big_end(30, 80, 8, 64);
+	run(100);
+	ck_assert_str_eq(out, "A1:8 F0:80 A1:141984 F1:8 A0:8 ");
+	/* A certain conflict: the other thread gets a part of the old block. */
+	set_up_noting();
+	put_big_begin(10, 80);
+	put_alloc(1, 20, 141896);
+	put_big_end(30, 80, 8, 64);
+	run(100);
+	ck_assert_str_eq(out, "R0:80>8 A1:141896 ");
+}
+END_TEST
+
 START_TEST(test_reallocs_hand_on_in_a_chain)
 {
 	set_up_noting();
@@ -566,6 +622,7 @@ main(void)
 	tcase_add_test(tc, test_begin_without_end_stops_all);
 	tcase_add_test(tc, test_reallocs_in_words);
 	tcase_add_test(tc, test_realloc_precedes_reuse_of_its_old_block);
+	tcase_add_test(tc, test_reallocs_do_not_conflict_with_neighbours);
 	tcase_add_test(tc, test_reallocs_hand_on_in_a_chain);
 	tcase_add_test(tc, test_a_long_chain_needs_no_stack);
 	tcase_add_test(tc, test_force_passes_a_realloc_without_end);
