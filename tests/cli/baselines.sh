@@ -132,6 +132,8 @@ check_text 'limits of another program' out <want
 # Runs of another program alone may be a renamed build.
 run "$HATF" check --baseline plain.base helper.hatf
 check_status 'a renamed build' 3
+check_one_line 'a renamed build' \
+	'hatf check: plain.base: a baseline of app, compared with helper'
 cp helper.hatf bin.hatf
 record other.hatf 'a b"c'
 run "$HATF" check --baseline plain.base helper.hatf other.hatf

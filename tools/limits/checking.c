@@ -99,6 +99,18 @@ find_program(const struct processes *processes, const char **other_ret)
 	return name;
 }
 
+/* If the baseline has the name of another program, print a note. */
+static void
+tell_other_name(const struct run *run, const char *name)
+{
+	const char *const of =
+		run->baseline != NULL ? baseline_program(run->baseline) : NULL;
+
+	if (of != NULL && name != NULL && strcmp(of, name) != 0)
+		message_print("%s: a baseline of %s, compared with %s",
+			      message_path(run->checking->baseline), of, name);
+}
+
 /*
  * A baseline is for runs of one program.  If the processes are of several
  * programs, choose those of the baseline's program.  If this is impossible,
@@ -110,8 +122,10 @@ choose_runs(struct run *run, const struct processes *processes)
 	const char *const path = message_path(run->checking->baseline);
 	const char *other, *name = find_program(processes, &other);
 
-	if (other == NULL)
+	if (other == NULL) {
+		tell_other_name(run, name);
 		return true;
+	}
 	if (run->baseline != NULL)
 		run->program = baseline_program(run->baseline);
 	if (run->program == NULL) {

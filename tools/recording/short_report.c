@@ -89,6 +89,38 @@ print_trace(FILE *f, const char *path, const struct stack_view_options *view)
 	gather_close(g);
 }
 
+/*
+ * If child processes have traces with more than 'own_nbytes' bytes, print a
+ * line about the largest of these traces.
+ */
+static void
+print_larger(FILE *f, const struct collection *c, uint64_t own_nbytes)
+{
+	const struct collected_trace *largest = NULL;
+	char path[4096], name[256];
+	const char *slash;
+	struct stat st;
+
+	for (size_t i = 0; i < c->descendant_count; i++) {
+		const struct collected_trace *const t =
+			&c->traces[c->own_count + i];
+
+		if (stat(t->path, &st) != 0 ||
+		    (uint64_t)st.st_size <= own_nbytes)
+			continue;
+		own_nbytes = (uint64_t)st.st_size;
+		largest = t;
+	}
+	if (largest == NULL)
+		return;
+	slash = strrchr(largest->exe, '/');
+	escape_text(template_short(largest->path), path, sizeof(path));
+	escape_text(slash != NULL ? slash + 1 : largest->exe, name,
+		    sizeof(name));
+	fprintf(f, "  larger: hatf report %s (%s, a child process)\n", path,
+		name[0] != '\0' ? name : "unknown program");
+}
+
 void
 short_report_print(const struct collection *c,
 		   const struct stack_view_options *view)
@@ -116,6 +148,7 @@ short_report_print(const struct collection *c,
 		print_trace(f, trace->path, view);
 	escape_text(template_short(trace->path), path, sizeof(path));
 	fprintf(f, "  next: hatf report %s\n", path);
+	print_larger(f, c, (uint64_t)st.st_size);
 	if (fclose(f) == 0)
 		fputs(text, stderr);
 	free(text);

@@ -4,7 +4,8 @@
  *
  * 'hatf record' prints this report after its line about the trace.  The report
  * shows the peak, the live bytes at the end and the allocated bytes, each with
- * its largest call site, and names a command that shows more.
+ * its largest call site, and names a command that shows more.  If a child
+ * process has a larger trace, the report also names that trace.
  */
 #ifndef SHORT_REPORT_H
 #define SHORT_REPORT_H
