@@ -23,7 +23,7 @@
  *  │ size, bytes │ 1│ new address, bits 46..3        │ kind │   end
  *  └─────────────┴──┴────────────────────────────────┴──────┘
  *
- * The size code gives an upper bound of the old block's size.
+ * The size code gives bounds of the old block's size.
  *
  * Every other event is "wide".  So is an allocation, free or realloc that the
  * short form cannot hold: a size of 64 KiB or more, an address of more than 48

@@ -26,9 +26,10 @@
  * back the memory of its new block, and before the next allocation (by any
  * thread) in its old block.  So a realloc is passed on at the stamp of its end,
  * or just before the first allocation in its old block, whichever is earlier.
- * If the allocation in the old block has no stamp of its own, the free that
- * gave back the memory of the new block may not have been passed on yet.  In
- * this case, a free of the old block is passed on before the allocation, and an
+ * If the allocation in the old block has no stamp of its own, or if it perhaps
+ * lies behind the old block, whose exact size is unknown, the free that gave
+ * back the memory of the new block may not have been passed on yet.  In these
+ * cases, a free of the old block is passed on before the allocation, and an
  * alloc of the new block at the stamp of the realloc's end.
  *
  * The rules hold for the blocks of all heaps, since all heaps share the address

@@ -404,8 +404,31 @@ sys.exit("/bells-1" not in open("/proc/%d/maps" % pid).read())
 	done
 }
 
+# wiped_on_fork PID: print how many KiB the process maps with MADV_WIPEONFORK.
+wiped_on_fork()
+{
+	awk '/^Size:/ { size = $2 }
+		/^VmFlags:.* wf/ { sum += size }
+		END { print sum }' "/proc/$1/smaps"
+}
+
+# If there are threads when recording starts, the table of page owners begins
+# (2 MiB, wiped on fork), so that most events need no stamp.
+test_owners()
+{
+	local before
+	dormant owners.hatf.gz "$PROGS/steer" 4 3 500
+	before=$(wiped_on_fork "$pid")
+	ctl "$pid" start >/dev/null || fail 'start with threads'
+	check_ge 'KiB of the table' "$(wiped_on_fork "$pid")" \
+		$((before + 2048))
+	wait "$pid"
+	clean owners.hatf.gz
+}
+
 test_leaves_nothing
 test_bell
+test_owners
 test_replaced_order
 test_moved
 test_rooted

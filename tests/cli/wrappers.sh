@@ -112,14 +112,15 @@ grep -E ' < | to list ' out && fail 'report: a caller where no stacks divide'
 run "$HATF" report --json db.hatf
 check 'report --json' "$(jq -c '[.at_peak[].caller, .by_count[0].caller]' \
 	out)" '["sort",null,"load"]'
-# So does 'leaks', but not if it prints whole stacks.
+# So does 'leaks', but not if it prints whole stacks or hides no frames.
 run "$HATF" leaks db.hatf
 hint="  to list callers instead of this function: --wrapper"
 grep -qx "$hint 'libdb.so.0+0xa7504'" out || fail "leaks: $(cat out)"
-for option in --stacks '--wrapper libdb*'; do
-	# shellcheck disable=SC2086 # two words
-	run "$HATF" leaks $option db.hatf
-	! grep ' to list ' out || fail "leaks $option"
+for option in 'leaks --stacks' 'leaks --wrapper libdb*' 'leaks --raw-stacks' \
+	'report --raw-stacks'; do
+	# shellcheck disable=SC2086 # a command and its options
+	run "$HATF" $option db.hatf
+	! grep ' to list ' out || fail "$option"
 done
 # Stacks that divide further out.  A name that a shell would not take as it is
 # is in no advice.

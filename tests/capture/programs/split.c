@@ -7,9 +7,11 @@
  * In each round the initial thread allocates alone for some milliseconds, and
  * then resizes a block.  shared/splitheap.c makes this realloc wait until the
  * other thread has allocated and freed parts of the old block.  With LIBRARY,
- * the pthread_create() of this library makes the other thread.
+ * the pthread_create() of this library makes the other thread.  The exit status
+ * is 3 if a realloc has changed errno.
  */
 #include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -73,7 +75,10 @@ main(int argc, char **argv)
 	p = malloc(SPLIT_NBYTES);
 	for (int i = 0; i < rounds; i++) {
 		allocate_for(us);
+		errno = 0;
 		p = realloc(p, SPLIT_NBYTES);
+		if (errno != 0)
+			return 3;
 	}
 	atomic_store(&over, 1);
 	pthread_join(thread, NULL);

@@ -8,8 +8,9 @@
  * blocks of SPLIT_PART_NBYTES from the middle of the old block, as they would
  * from an allocator that has freed the old block and split its memory.  The
  * realloc returns when SPLIT_PARTS of these blocks are freed again, or after a
- * second.
+ * second.  malloc_usable_size() changes errno.
  */
+#include <errno.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -81,6 +82,7 @@ realloc(void *p, size_t n)
 size_t
 malloc_usable_size(void *p)
 {
+	errno = EDOM;
 	if (p == NULL)
 		return 0;
 	if (is_in_slot(p))
