@@ -7,12 +7,34 @@
 #include <string.h>
 
 /*
- * A path that is being built.  When the path is complete, make_path() copies
- * the offsets to the place after the path's values.
+ * The hash is a polynomial of the words, in four parts that do not wait for
+ * each other.
+ */
+uint64_t
+path_sum(const struct path *path, uintptr_t bp)
+{
+	const uintptr_t *const word = (const uintptr_t *)path->slot;
+	const uint16_t *at = path->offset;
+	const uint16_t *const end = at + path->count;
+	const uint64_t k = PATH_FACTOR;
+	uint64_t a = path->takes_bp ? bp : 0, b = 0, c = 0, d = 0;
+
+	for (; at < end; at += PATH_GROUP) {
+		a = a * k + word[at[0]];
+		b = b * k + word[at[1]];
+		c = c * k + word[at[2]];
+		d = d * k + word[at[3]];
+	}
+	return ((a * k + b) * k + c) * k + d;
+}
+
+/*
+ * A path that is being built.  When the number of its words is known,
+ * make_path() copies the marks to the place after the path's offsets.
  */
 struct draft {
 	struct path *path;
-	uint32_t offset[PATH_WORDS_MAX];
+	uint16_t mark[PATH_WORDS_MAX];
 };
 
 /*
@@ -25,12 +47,13 @@ add_word(struct draft *draft, uintptr_t slot)
 	struct path *const path = draft->path;
 	const uintptr_t offset = slot - path->slot;
 
-	if (path->count == PATH_WORDS_MAX || offset > UINT32_MAX)
+	if (path->count == PATH_WORDS_MAX ||
+	    offset / sizeof(uintptr_t) > UINT16_MAX)
 		return false;
 	if (offset > path->reach)
 		path->reach = (uint32_t)offset;
-	draft->offset[path->count] = (uint32_t)offset;
-	path->value[path->count++] = *(const uintptr_t *)slot;
+	draft->mark[path->count] = path_mark(*(const uintptr_t *)slot);
+	path->offset[path->count++] = (uint16_t)(offset / sizeof(uintptr_t));
 	return true;
 }
 
@@ -71,9 +94,25 @@ add_frames(struct draft *draft, const struct walk *walk)
 	return true;
 }
 
-#define PATH_NBYTES_MAX        \
-	(sizeof(struct path) + \
-	 PATH_WORDS_MAX * (sizeof(uintptr_t) + sizeof(uint32_t)))
+static uint32_t
+path_nlines(uint32_t count)
+{
+	const size_t nbytes =
+		offsetof(struct path, offset) + count * 2 * sizeof(uint16_t);
+
+	return (uint32_t)((nbytes + PATH_LINE_NBYTES - 1) / PATH_LINE_NBYTES);
+}
+
+/* Stacks that are in use will soon be added again. */
+static void
+empty(struct path_cache *cache)
+{
+	memset(cache->entries, 0, sizeof(cache->entries));
+	for (uint32_t i = 0; i < 1u << PATH_MET_BITS; i++)
+		cache->met[i].path = 0;
+	cache->last = cache->before = 0;
+	cache->used = 0;
+}
 
 /*
  * Make the path of the stack that '*walk' has found, at the end of the pool.
@@ -85,53 +124,46 @@ make_path(struct path_cache *cache, const struct walk *walk,
 {
 	struct draft draft;
 
-	/*
-	 * If the pool has too little room for the longest path, empty the
-	 * cache.  Stacks that are in use will soon be added again.
-	 */
-	if (cache->used + PATH_NBYTES_MAX / 8 + 1 > PATH_POOL_WORDS) {
-		memset(cache->entries, 0, sizeof(cache->entries));
-		cache->used = 0;
-	}
-	draft.path = (struct path *)&cache->pool[cache->used];
+	if (cache->used + path_nlines(PATH_WORDS_MAX) > PATH_POOL_LINES)
+		empty(cache);
+	if (cache->used == 0)
+		cache->used = 1;
+	draft.path = path_at(cache, cache->used);
 	*draft.path = (struct path){
 		.slot = outlet->slot,
-		.bp = outlet->bp,
+		.first = (uint32_t)outlet->address,
 	};
 	if (!add_frames(&draft, walk))
 		return NULL;
-	memcpy(&draft.path->value[draft.path->count], draft.offset,
-	       draft.path->count * sizeof(draft.offset[0]));
+	for (uint32_t i = draft.path->count;
+	     i < path_noffsets(draft.path->count); i++)
+		draft.path->offset[i] = 0;
+	memcpy(path_marks(draft.path), draft.mark,
+	       draft.path->count * sizeof(draft.mark[0]));
+	draft.path->sum = path_sum(draft.path, outlet->bp);
 	return draft.path;
 }
 
-static uint32_t
-path_nwords(const struct path *path)
-{
-	return (uint32_t)(sizeof(*path) / 8 + path->count +
-			  (path->count + 1u) / 2);
-}
-
 /*
- * Return the index of the first word whose value differs between two paths.
- * Return the length of the shorter path if there is none.
+ * Return the index of the first word in which two paths differ.  Return the
+ * length of the shorter path if there is none.
  */
 static uint32_t
-first_difference(const struct path *a, const struct path *b)
+first_difference(struct path *a, struct path *b)
 {
-	const uint32_t *const a_offset = path_offsets(a);
-	const uint32_t *const b_offset = path_offsets(b);
+	const uint16_t *const a_mark = path_marks(a);
+	const uint16_t *const b_mark = path_marks(b);
 	const uint32_t n = a->count < b->count ? a->count : b->count;
 	uint32_t i = 0;
 
-	while (i < n && a_offset[i] == b_offset[i] &&
-	       a->value[i] == b->value[i])
+	while (i < n && a->offset[i] == b->offset[i] && a_mark[i] == b_mark[i])
 		i++;
 	/*
-	 * If the offsets differ after equal words, one of the paths is from
-	 * code that was replaced.  Do not report this as a difference.
+	 * If the offsets differ after equal words, two words have the same mark
+	 * by chance, or one of the paths is from code that was replaced.  Do
+	 * not report this as a difference.
 	 */
-	return i < n && a_offset[i] == b_offset[i] ? i : n;
+	return i < n && a->offset[i] == b->offset[i] ? i : n;
 }
 
 static void
@@ -143,6 +175,13 @@ set_entry(struct path_cache *cache, uint64_t key, uint32_t place)
 	};
 }
 
+/* Return the offset of a word of a path, in bytes. */
+static uint32_t
+byte_offset(const struct path *path, uint32_t idx)
+{
+	return path->offset[idx] * (uint32_t)sizeof(uintptr_t);
+}
+
 /*
  * Turn the entry 'e' into a branch for two paths: its own, and the path at
  * 'place'.  The first word in which the two paths differ has the index 'at'.
@@ -151,29 +190,29 @@ static void
 split(struct path_cache *cache, struct path_entry *e, uint32_t at,
       uint32_t place)
 {
-	const struct path *const a = path_at(cache, e->path);
-	const struct path *const b = path_at(cache, place);
+	struct path *const a = path_at(cache, e->path);
+	struct path *const b = path_at(cache, place);
 	const uint64_t key = e->key;
 	const uint32_t a_place = e->path;
 
-	e->branch = path_offsets(b)[at];
+	e->branch = byte_offset(b, at);
 	/*
 	 * If the entries of the two paths have the same place in the table, the
 	 * entry that is set last replaces the other.  Set the entry of the new
 	 * path last, so that this entry stays.
 	 */
-	set_entry(cache, path_key(key, a->value[at]), a_place);
-	set_entry(cache, path_key(key, b->value[at]), place);
+	set_entry(cache, path_key(key, path_marks(a)[at]), a_place);
+	set_entry(cache, path_key(key, path_marks(b)[at]), place);
 }
 
 static void
 insert(struct path_cache *cache, uint32_t place, uint64_t key)
 {
-	const struct path *const path = path_at(cache, place);
+	struct path *const path = path_at(cache, place);
 
 	for (unsigned level = 0; level < PATH_LEVELS; level++) {
 		struct path_entry *const e = path_entry(cache, key);
-		const struct path *const old = path_at(cache, e->path);
+		struct path *const old = path_at(cache, e->path);
 		uint32_t at;
 
 		if (e->key != key || old->slot != path->slot ||
@@ -186,48 +225,72 @@ insert(struct path_cache *cache, uint32_t place, uint64_t key)
 		 */
 		if (at == 0 || at >= path->count || at >= old->count)
 			break;
-		if (e->branch == 0 || path_offsets(path)[at] < e->branch) {
+		if (e->branch == 0 || byte_offset(path, at) < e->branch) {
 			split(cache, e, at, place);
 			return;
 		}
-		key = path_key(key,
-			       *(const uintptr_t *)(path->slot + e->branch));
+		key = path_key(key, path_mark(*(const uintptr_t *)(path->slot +
+								   e->branch)));
 	}
 	set_entry(cache, key, place);
 }
 
 /*
- * Return whether the stack with the hash 'key' has been met before.  If not,
- * remember the hash.  (Each entry of 'seen' holds one hash.  A later stack
- * whose hash belongs in the same entry replaces it.)
+ * A walk has met the stack 'node' again.  Return the place of the stack's path,
+ * which is made if there is none yet.  Return 0 if the stack cannot be kept.
+ */
+static uint32_t
+keep(struct path_cache *cache, const struct walk *walk,
+     const struct walk_outlet *outlet, uint32_t node, uint32_t epoch)
+{
+	struct path *const path = make_path(cache, walk, outlet);
+	const uint32_t place = cache->used;
+
+	if (path == NULL)
+		return 0;
+	path->node = node;
+	path->epoch = epoch;
+	cache->used += path_nlines(path->count);
+	return place;
+}
+
+/*
+ * Is 'path' the path of the stack that '*walk' has found?  Compare only words
+ * up to the outermost return address, since the stack may end there.
  */
 static bool
-was_seen(struct path_cache *cache, uint64_t key)
+is_path_of(const struct path *path, const struct walk *walk,
+	   const struct walk_outlet *outlet, uint32_t node, uint32_t epoch)
 {
-	uint32_t *const seen = &cache->seen[key >> (64 - PATH_SEEN_BITS)];
-
-	if (*seen == (uint32_t)key)
-		return true;
-	*seen = (uint32_t)key;
-	return false;
+	return path->node == node && path->epoch == epoch &&
+	       path->slot == outlet->slot &&
+	       path->reach <= walk->place[0].slot - outlet->slot &&
+	       path->sum == path_sum(path, outlet->bp);
 }
 
 void
 path_cache_add(struct path_cache *cache, const struct walk *walk,
 	       const struct walk_outlet *outlet, uint32_t node, uint32_t epoch)
 {
-	const uint64_t key = path_key(outlet->slot, outlet->address);
-	const uint64_t stack_key = walk->frame[walk->count - 1].key;
-	struct path *path;
+	struct path_met *const met = &cache->met[node % (1u << PATH_MET_BITS)];
+	uint32_t place = 0;
 
-	if (walk->end != WALK_OUTERMOST ||
-	    !was_seen(cache, path_key(stack_key, outlet->slot)))
+	if (walk->end == WALK_OUTERMOST && met->node == node) {
+		place = met->path;
+		if (place == 0 || !is_path_of(path_at(cache, place), walk,
+					      outlet, node, epoch))
+			place = keep(cache, walk, outlet, node, epoch);
+		if (place != 0)
+			insert(cache, place,
+			       path_key(outlet->slot, outlet->address));
+	}
+	*met = (struct path_met){ node, place };
+	if (place == 0) {
+		cache->last = cache->before = 0;
 		return;
-	path = make_path(cache, walk, outlet);
-	if (path == NULL)
-		return;
-	path->node = node;
-	path->epoch = epoch;
-	insert(cache, cache->used, key);
-	cache->used += path_nwords(path);
+	}
+	if (cache->last != 0)
+		*path_next(path_at(cache, cache->last), cache->before) =
+			(uint16_t)place;
+	path_follow(cache, place);
 }

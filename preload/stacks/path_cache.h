@@ -3,17 +3,30 @@
  * path_cache.h - the recent call stacks of a thread, each compared as a whole
  *
  * A program comes to the same call path again and again, with its frames at the
- * same addresses.  A path has the address and the value of each word that
- * decided the course of a walk, innermost first: each return address, and each
- * saved frame pointer that leads to a frame.  The address of each word follows
- * from words further in.  If all words still have these values, the stack is
- * therefore the same, and its number is known.  This comparison needs no
- * look-up of unwind rules, and its loads do not depend on each other.
+ * same addresses.  A path has the address of each word that decided the course
+ * of a walk, innermost first: each return address, and each saved frame pointer
+ * that leads to a frame.  The address of each word follows from words further
+ * in.  If all words still have their values, the stack is therefore the same,
+ * and its number is known.  This comparison needs no look-up of unwind rules,
+ * and its loads do not depend on each other.
  *
- * The address and the value of the innermost return address are the key by
- * which a path is found.  If several paths have the same key, their entry is a
- * branch.  The branch has the offset of the first word in which the paths
- * differ; that word's value in memory selects the next entry.
+ * A path is small, because it has a hash of the values instead of the values.
+ * The hash has 64 bits.  If another stack has its frames at the same addresses,
+ * it has the same hash with a probability of about 2^-64.
+ *
+ * The cache finds a path in two ways.  The first is a prediction: a program
+ * tends to come to the same paths in the same order.  Each path therefore has
+ * the places of paths that came after it.  Which of them is predicted depends
+ * on the path before.  After each search, the cache prefetches the path that it
+ * predicts for the next one.  Many programs need all of the processor's caches
+ * for themselves between two captures, so without the prefetch the comparison
+ * would wait for memory.
+ *
+ * The second way is a table.  The address and the value of the innermost return
+ * address are the key by which a path is found.  If several paths have the same
+ * key, their entry is a branch.  The branch has the offset of the first word in
+ * which the paths differ; that word's value in memory selects the next entry.
+ * To find this word, each path has 16 bits of a hash of each value.
  *
  * The cache is only for stacks whose end is known (stack_memory.h), because a
  * search reads the words of a path before it is known that these words belong
@@ -34,51 +47,80 @@
 /* Maximum number of words in a path.  Stacks with more words are not kept. */
 #define PATH_WORDS_MAX 96u
 
-#define PATH_ENTRIES_BITS 12
-#define PATH_POOL_WORDS	  (1u << 16)
-#define PATH_SEEN_BITS	  10
+#define PATH_ENTRIES_BITS 14
+#define PATH_MET_BITS	  14
+#define PATH_POOL_LINES	  (1u << 15)
+#define PATH_LINE_NBYTES  64u
+
+/* Each path has this many predictions, a power of 2. */
+#define PATH_NEXT 4u
+
+/* path_sum() reads this many words at once. */
+#define PATH_GROUP 4u
 
 struct path {
 	/* address of the first word; the offsets count from here */
 	uintptr_t slot;
-	/*
-	 * if 'takes_bp': the path applies only if the frame pointer in the
-	 * first visible frame has this value (walk_exit.h)
-	 */
-	uintptr_t bp;
+	uint64_t sum;	/* hash of the values, and of RBP if 'takes_bp' */
 	uint32_t node;	/* the number of the stack; 0: none */
 	uint32_t epoch; /* stack_table_epoch() when 'node' was found */
-	uint32_t reach; /* the largest of the offsets */
+	uint32_t first; /* the lower half of the first value */
+	uint32_t reach; /* the largest of the offsets, in bytes */
+	/*
+	 * places of paths that came after this one; 0: none.  path_next()
+	 * chooses one of them.
+	 */
+	uint16_t next[PATH_NEXT];
 	uint16_t count; /* number of words: 1 to PATH_WORDS_MAX */
+	/* the path depends on the frame pointer in the first visible frame */
 	bool takes_bp;
-	/* 'count' values, followed by 'count' offsets of 32 bits. */
-	uintptr_t value[];
+	/*
+	 * 'count' offsets in units of 8 bytes, zeros up to a multiple of
+	 * PATH_GROUP, and then path_mark() of each value.
+	 */
+	uint16_t offset[];
 };
 
 struct path_entry {
 	uint64_t key;
 	/*
-	 * Index in the pool at which the entry's path begins.  If the entry is
-	 * a branch, this is the index of one of its paths.
+	 * The place of the entry's path.  If the entry is a branch, this is the
+	 * place of one of its paths.
 	 */
 	uint32_t path;
 	/*
 	 * 0: the entry has one path.  Otherwise the entry is a branch, and this
-	 * is the offset of the first word in which its paths differ.
+	 * is the offset in bytes of the first word in which its paths differ.
 	 */
 	uint32_t branch;
 };
 
+/* A stack that a walk has found. */
+struct path_met {
+	uint32_t node; /* number of the stack; 0: the struct is unused */
+	uint32_t path; /* the place of its path; 0: it has none */
+};
+
 /*
- * Starts as all zeros.  It has 580 KiB, of which only pages in use take memory.
+ * Starts as all zeros.  It has 2.4 MiB, of which only pages in use take memory.
  */
 struct path_cache {
-	struct path_entry entries[1u << PATH_ENTRIES_BITS];
-	/* hashes of stacks that were met once */
-	uint32_t seen[1u << PATH_SEEN_BITS];
-	/* number of words of the pool that are in use */
+	/*
+	 * places of the path that was found last, and of the one before it; 0:
+	 * none
+	 */
+	uint32_t last, before;
+	/* number of lines of the pool that are in use; 0: the pool is empty */
 	uint32_t used;
-	uint64_t pool[PATH_POOL_WORDS];
+	struct path_entry entries[1u << PATH_ENTRIES_BITS];
+	struct path_met met[1u << PATH_MET_BITS];
+	/*
+	 * The paths.  Each begins with a line of its own; the place of a path
+	 * is the index of this line.  The first line stays unused, since 0
+	 * means "none".
+	 */
+	_Alignas(PATH_LINE_NBYTES)
+		uint8_t pool[PATH_POOL_LINES * PATH_LINE_NBYTES];
 };
 
 /* Maximum number of entries that a search follows. */
@@ -98,39 +140,101 @@ path_entry(struct path_cache *cache, uint64_t key)
 	return &cache->entries[key % (1u << PATH_ENTRIES_BITS)];
 }
 
-static inline const struct path *
-path_at(const struct path_cache *cache, uint32_t place)
+static inline struct path *
+path_at(struct path_cache *cache, uint32_t place)
 {
-	return (const struct path *)&cache->pool[place];
+	return (struct path *)&cache->pool[place * PATH_LINE_NBYTES];
 }
 
-static inline const uint32_t *
-path_offsets(const struct path *path)
+#define PATH_FACTOR 0x9e3779b97f4a7c15ull
+
+static inline uint16_t
+path_mark(uintptr_t word)
 {
-	return (const uint32_t *)&path->value[path->count];
+	return (uint16_t)(word * PATH_FACTOR >> 48);
+}
+
+/* Return the number of offsets of a path with 'count' words. */
+static inline uint32_t
+path_noffsets(uint32_t count)
+{
+	return (count + PATH_GROUP - 1) / PATH_GROUP * PATH_GROUP;
+}
+
+static inline uint16_t *
+path_marks(struct path *path)
+{
+	return &path->offset[path_noffsets(path->count)];
 }
 
 /*
- * Do all words of the path have the same values in memory?  The caller has
- * checked that the words can be read.
+ * Return where 'path' has its prediction, if the path at the place 'before'
+ * came before it.
  */
-static inline __attribute__((always_inline)) bool
-path_holds(const struct path *path)
+static inline uint16_t *
+path_next(struct path *path, uint32_t before)
 {
-	const uint32_t *const offset = path_offsets(path);
-	const uintptr_t slot = path->slot;
-	const uint32_t count = path->count;
-	uintptr_t even = 0, odd = 0;
-	uint32_t i = 0;
+	return &path->next[before * 0x9e3779b1u >> 16 & (PATH_NEXT - 1)];
+}
 
-	for (; i + 1 < count; i += 2) {
-		even |= *(const uintptr_t *)(slot + offset[i]) ^ path->value[i];
-		odd |= *(const uintptr_t *)(slot + offset[i + 1]) ^
-		       path->value[i + 1];
+/*
+ * Compute the hash of the path's words in memory, and of the frame pointer 'bp'
+ * if the path depends on it.  The caller has checked that the words can be
+ * read.
+ */
+uint64_t path_sum(const struct path *path, uintptr_t bp);
+
+/* Is 'path' the stack whose first visible frame is 'outlet'? */
+static inline __attribute__((always_inline)) bool
+path_applies(const struct path *path, const struct walk_outlet *outlet,
+	     uintptr_t high, uint32_t epoch)
+{
+	return path->slot == outlet->slot &&
+	       path->first == (uint32_t)outlet->address &&
+	       path->reach < high - outlet->slot && path->epoch == epoch &&
+	       path->sum == path_sum(path, outlet->bp);
+}
+
+/*
+ * Search the table.  Return the place of the only path that can be the stack,
+ * or 0 if there is none.
+ */
+static inline __attribute__((always_inline)) uint32_t
+path_search(struct path_cache *cache, const struct walk_outlet *outlet,
+	    uintptr_t high)
+{
+	uint64_t key = path_key(outlet->slot, outlet->address);
+
+	for (unsigned level = 0; level < PATH_LEVELS; level++) {
+		const struct path_entry *const e = path_entry(cache, key);
+
+		if (e->key != key || e->branch >= high - outlet->slot)
+			return 0;
+		/* A branch is never at the first word, whose offset is 0. */
+		if (e->branch == 0)
+			return e->path;
+		key = path_key(key,
+			       path_mark(*(const uintptr_t *)(outlet->slot +
+							      e->branch)));
 	}
-	if (i < count)
-		even |= *(const uintptr_t *)(slot + offset[i]) ^ path->value[i];
-	return (even | odd) == 0;
+	return 0;
+}
+
+/*
+ * The path at 'place' follows the path that was found last.  Prefetch the path
+ * that will probably be next.
+ */
+static inline __attribute__((always_inline)) void
+path_follow(struct path_cache *cache, uint32_t place)
+{
+	const uint32_t next = *path_next(path_at(cache, place), cache->last);
+	const uint8_t *const line = &cache->pool[next * PATH_LINE_NBYTES];
+
+	cache->before = cache->last;
+	cache->last = place;
+	/* Few paths have offsets beyond the second line. */
+	__builtin_prefetch(line);
+	__builtin_prefetch(line + PATH_LINE_NBYTES);
 }
 
 /*
@@ -141,32 +245,26 @@ static inline __attribute__((always_inline)) uint32_t
 path_cache_find(struct path_cache *cache, const struct walk_outlet *outlet,
 		uintptr_t high, uint32_t epoch)
 {
-	uint64_t key = path_key(outlet->slot, outlet->address);
+	uint16_t *const next =
+		path_next(path_at(cache, cache->last), cache->before);
+	uint32_t place = *next;
 
-	for (unsigned level = 0; level < PATH_LEVELS; level++) {
-		const struct path_entry *const e = path_entry(cache, key);
-		const struct path *const path = path_at(cache, e->path);
-
-		if (e->key != key || path->slot != outlet->slot ||
-		    path->reach >= high - outlet->slot)
+	if (!path_applies(path_at(cache, place), outlet, high, epoch)) {
+		place = path_search(cache, outlet, high);
+		if (!path_applies(path_at(cache, place), outlet, high, epoch))
 			return 0;
-		if (e->branch == 0)
-			return path->epoch == epoch &&
-					       (!path->takes_bp ||
-						path->bp == outlet->bp) &&
-					       path_holds(path)
-				       ? path->node
-				       : 0;
-		key = path_key(key,
-			       *(const uintptr_t *)(outlet->slot + e->branch));
+		if (cache->last != 0)
+			*next = (uint16_t)place;
 	}
-	return 0;
+	path_follow(cache, place);
+	return path_at(cache, place)->node;
 }
 
 /*
- * Keep the stack that '*walk' has found, whose first visible frame is 'outlet'
- * and whose number is 'node'.  'node' must not be 0.  Do nothing if the stack
- * is met for the first time, or if it cannot be kept as a path.
+ * Call this if path_cache_find() has not found the stack.  '*walk' has found
+ * it; its first visible frame is 'outlet', and its number is 'node', which must
+ * not be 0.  Keep the stack.  Do nothing if a walk meets the stack for the
+ * first time, or if the stack cannot be kept as a path.
  */
 void path_cache_add(struct path_cache *cache, const struct walk *walk,
 		    const struct walk_outlet *outlet, uint32_t node,

@@ -39,6 +39,7 @@ static __thread struct walk *walk;
 
 /* A stack, innermost frame first. */
 struct stack {
+	uint64_t key; /* hash of the frames */
 	uint32_t count;
 	enum walk_end end;
 	uintptr_t address[];
@@ -46,11 +47,13 @@ struct stack {
 
 /* The stacks of a thread's paths, by their numbers. */
 #define NUMBERS_MAX (1u << 20)
+#define BUCKETS	    (2 * NUMBERS_MAX)
 
 struct numbered {
 	struct path_cache paths;
 	uint32_t count;
 	struct stack *stacks[NUMBERS_MAX];
+	uint32_t buckets[BUCKETS]; /* numbers, by the keys of the stacks */
 };
 
 static __thread struct numbered *numbered;
@@ -226,6 +229,7 @@ copy_stack(void)
 	struct stack *const stack = real_malloc(
 		sizeof(*stack) + walk->count * sizeof(stack->address[0]));
 
+	stack->key = walk->count == 0 ? 0 : walk->frame[walk->count - 1].key;
 	stack->count = walk->count;
 	stack->end = walk->end;
 	for (uint32_t i = 0; i < walk->count; i++)
@@ -244,24 +248,53 @@ count_walk(void)
 		max_frames = walk->count;
 }
 
+static bool
+is_same(const struct stack *a, const struct stack *b)
+{
+	return a->key == b->key && a->count == b->count && a->end == b->end &&
+	       memcmp(a->address, b->address,
+		      a->count * sizeof(a->address[0])) == 0;
+}
+
+/*
+ * Return the number of a stack, which takes over 'stack'.  Return 0 if all
+ * numbers are used.
+ */
+static uint32_t
+number(struct stack *stack)
+{
+	uint32_t i = (uint32_t)(stack->key % BUCKETS), id;
+
+	for (; (id = numbered->buckets[i]) != 0; i = (i + 1) % BUCKETS)
+		if (is_same(numbered->stacks[id], stack)) {
+			real_free(stack);
+			return id;
+		}
+	if (numbered->count == NUMBERS_MAX - 1) {
+		real_free(stack);
+		return 0;
+	}
+	id = ++numbered->count;
+	numbered->stacks[id] = stack;
+	numbered->buckets[i] = id;
+	return id;
+}
+
 /* Walk, compare, and keep the path as the recorder would. */
 static void
 walk_and_compare(const struct walk_context *here,
 		 const struct walk_outlet *outlet, bool is_known)
 {
 	struct stack *stack;
+	uint32_t id;
 
 	walk_stack(walk, here, outlet, own_begin, own_end);
 	count_walk();
 	stack = copy_stack();
 	compare(stack, "walked");
-	if (!is_known || walk->count == 0 ||
-	    numbered->count == NUMBERS_MAX - 1) {
-		real_free(stack);
-		return;
-	}
-	numbered->stacks[++numbered->count] = stack;
-	path_cache_add(&numbered->paths, walk, outlet, numbered->count, 0);
+	id = number(stack);
+	if (is_known && walk->count != 0 && id != 0)
+		path_cache_add(&numbered->paths, walk, outlet, id, 0);
 }
 
 static __attribute__((noinline)) void
@@ -270,7 +303,7 @@ capture(void)
 	struct walk_context here;
 	struct walk_outlet outlet;
 	struct stack_memory memory;
-	uint32_t number = 0;
+	uint32_t id = 0;
 	bool has_left;
 
 	if (walk == NULL) {
@@ -284,11 +317,10 @@ capture(void)
 	has_left = walk_exits_find(&walk->exits, here.sp, here.bp, memory.high,
 				   &outlet);
 	if (has_left && memory.is_known)
-		number = path_cache_find(&numbered->paths, &outlet, memory.high,
-					 0);
-	if (number != 0) {
+		id = path_cache_find(&numbered->paths, &outlet, memory.high, 0);
+	if (id != 0) {
 		found++;
-		compare(numbered->stacks[number], "found");
+		compare(numbered->stacks[id], "found");
 		return;
 	}
 	walk_and_compare(&here, has_left ? &outlet : NULL,

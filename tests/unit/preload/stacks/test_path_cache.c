@@ -144,30 +144,35 @@ set_up(void)
 	ck_assert_ptr_nonnull(cache);
 }
 
-/* Look for stacks of 'seeds' kinds; return how many of 100 are found. */
+/*
+ * Look for stacks of 'seeds' kinds, in random order, or one after the other.
+ * Return how many of 100 are found.
+ */
 static unsigned
-find_many(unsigned rounds, unsigned seeds)
+find_many(unsigned rounds, unsigned seeds, bool in_order)
 {
-	uint64_t *const hashes = calloc(NUMBERS, sizeof(*hashes));
+	uint64_t *const hashes = calloc(seeds + 1, sizeof(*hashes));
 	uint64_t state = 99;
-	uint32_t count = 0;
 	unsigned found = 0;
 
+	ck_assert_ptr_nonnull(hashes);
 	set_up();
 	for (unsigned i = 0; i < rounds; i++) {
+		const uint64_t seed =
+			in_order ? i % seeds : next_random(&state) % seeds;
+		const uint32_t node = (uint32_t)seed + 1;
 		uint32_t number;
 
-		lay_out(next_random(&state) % seeds);
+		lay_out(seed);
+		hashes[node] = hash_of_walk();
 		number = find(0);
-		if (number != 0) {
-			ck_assert_uint_le(number, count);
-			ck_assert_uint_eq(hashes[number], hash_of_walk());
-			found++;
+		if (number == 0) {
+			path_cache_add(cache, &walk, &outlet, node, 0);
 			continue;
 		}
-		ck_assert_uint_lt(count, NUMBERS - 1);
-		hashes[++count] = hash_of_walk();
-		path_cache_add(cache, &walk, &outlet, count, 0);
+		ck_assert_uint_le(number, seeds);
+		ck_assert_uint_eq(hashes[number], hash_of_walk());
+		found++;
 	}
 	free(hashes);
 	return found * 100 / rounds;
@@ -175,14 +180,34 @@ find_many(unsigned rounds, unsigned seeds)
 
 START_TEST(what_is_found_is_what_is_there)
 {
-	ck_assert_uint_ge(find_many(20000, 300), 70);
+	ck_assert_uint_ge(find_many(20000, 300, false), 80);
+}
+END_TEST
+
+/* Without the table, a path is found only if it was predicted. */
+START_TEST(paths_in_the_same_order)
+{
+	unsigned found = 0;
+
+	ck_assert_uint_ge(find_many(20000, 300, true), 80);
+	memset(cache->entries, 0, sizeof(cache->entries));
+	for (uint64_t i = 20000; i < 20100; i++) {
+		lay_out(i % 300);
+		if (find(0) == 0)
+			break;
+		found++;
+	}
+	ck_assert_uint_ge(found, 10);
 }
 END_TEST
 
 /* The pool is used up again and again. */
 START_TEST(more_paths_than_have_room)
 {
-	ck_assert_uint_ge(find_many(80000, 3000), 5);
+	unsigned found = find_many(400000, 30000, false);
+
+	ck_assert_uint_ge(found, 5);
+	ck_assert_uint_lt(found, 90);
 }
 END_TEST
 
@@ -252,6 +277,24 @@ START_TEST(each_word_of_a_path_counts)
 }
 END_TEST
 
+/* The stack 5 was larger when its path was made. */
+START_TEST(a_path_beyond_the_outermost_frame_is_not_read)
+{
+	struct path *path;
+
+	set_up();
+	lay_out(7);
+	path_cache_add(cache, &walk, &outlet, 5, 0);
+	path_cache_add(cache, &walk, &outlet, 5, 0);
+	path = path_at(cache, cache->last);
+	path->offset[path->count - 1] = UINT16_MAX;
+	path->reach = UINT16_MAX * 8u;
+	path_cache_add(cache, &walk, &outlet, 5, 0);
+	ck_assert_uint_eq(find(0), 5);
+	ck_assert_ptr_ne(path, path_at(cache, cache->last));
+}
+END_TEST
+
 START_TEST(what_cannot_be_compared_is_not_kept)
 {
 	set_up();
@@ -273,10 +316,12 @@ main(void)
 {
 	const TTest *const tests[] = {
 		what_is_found_is_what_is_there,
+		paths_in_the_same_order,
 		more_paths_than_have_room,
 		a_path_is_kept_when_it_comes_again,
 		nothing_is_read_beyond_the_end,
 		each_word_of_a_path_counts,
+		a_path_beyond_the_outermost_frame_is_not_read,
 		what_cannot_be_compared_is_not_kept,
 	};
 
