@@ -430,9 +430,9 @@ put_free(const void *p, size_t nbytes)
 	 * If this free is part of an operator delete, the free is already
 	 * recorded.
 	 */
-	if (record_has_stacks && thread_self->deleting == p)
+	if (record_frees_have_stacks && thread_self->deleting == p)
 		return;
-	if (record_has_stacks) {
+	if (record_frees_have_stacks) {
 		record_stacked_free(&block);
 		return;
 	}

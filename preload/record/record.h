@@ -71,10 +71,12 @@ dormant:
 }
 
 /*
- * Do events have call stacks?  If so, no event takes the fast path
- * (THREAD_SLOW_LIMIT).  Constant from the first event of the process on.
+ * Do allocations have call stacks, and do frees?  Events with call stacks do
+ * not take the fast path ('alloc_tick' and 'free_tick' in thread.h).  Constant
+ * from the first event of the process on.
  */
 extern bool record_has_stacks __attribute__((visibility("hidden")));
+extern bool record_frees_have_stacks __attribute__((visibility("hidden")));
 
 /*
  * Call this before the first event of a process.  Later events have stacks of
@@ -191,19 +193,18 @@ record_open(struct thread *t, uint64_t limit)
 }
 
 /*
- * Is the last tick that 't' has put into its ring the current tick?  If so, 't'
- * owns the current tick.
+ * 'tick' is from 't'.  Is the last tick that 't' has put into its ring the
+ * current tick?  If so, 't' owns the current tick.
  */
 static inline __attribute__((always_inline)) bool
-record_has_tick(const struct thread *t)
+record_is_current(uint64_t tick)
 {
 	/*
 	 * relaxed: reading an old tick makes the event at most one tick too
 	 * early.  Once an event of another thread can affect this thread, this
 	 * thread reads CLOCK_STAMPED and no older tick, see clock.h.
 	 */
-	return atomic_load_explicit(&clock_tick, memory_order_relaxed) ==
-	       t->tick;
+	return atomic_load_explicit(&clock_tick, memory_order_relaxed) == tick;
 }
 
 static inline __attribute__((always_inline)) void
@@ -215,17 +216,17 @@ record_put(struct thread *t, uint64_t head, uint64_t word)
 }
 
 /*
- * Put an event of one word into the ring of the calling thread 't'.  'fits'
- * says whether one word can hold the event.  Return false and record nothing if
- * the event does not fit, if it needs a stamp or a new tick, if there is no
- * room, or if the ring is closed.
+ * Put an event of one word into the ring of the calling thread 't'.  '*tick' is
+ * the tick of 't' for such events.  'fits' says whether one word can hold the
+ * event.  Return false and record nothing if the event does not fit, if it
+ * needs a stamp or a new tick, if there is no room, or if the ring is closed.
  */
 static inline __attribute__((always_inline, warn_unused_result)) bool
-record_word(struct thread *t, uint64_t word, bool fits)
+record_word(struct thread *t, const uint64_t *tick, uint64_t word, bool fits)
 {
 	const uint64_t limit = record_close(t);
 	const uint64_t head = t->head;
-	const bool can = fits && record_has_tick(t) && head < limit;
+	const bool can = fits && record_is_current(*tick) && head < limit;
 
 	if (__builtin_expect(can, 1))
 		record_put(t, head, word);
@@ -252,7 +253,8 @@ record_realloc_old(struct thread *t, const void *old, uint64_t *limit_ret)
 	const uint64_t head = t->head;
 
 	if (__builtin_expect((address & EVENT_REALLOC_EXTRA_BITS) == 0 &&
-				     record_has_tick(t) && head + 2 <= limit &&
+				     record_is_current(t->alloc_tick) &&
+				     head + 2 <= limit &&
 				     !clock_expects_threads(),
 			     1)) {
 		record_put(t, head, address | EVENT_KIND_REALLOC);
@@ -279,7 +281,7 @@ record_realloc_word(struct thread *t, const void *p, size_t size,
 	if (__builtin_expect(p == NULL || size >= EVENT_SIZE_LIMIT ||
 				     (address & EVENT_REALLOC_EXTRA_BITS) !=
 					     0 ||
-				     !record_has_tick(t),
+				     !record_is_current(t->alloc_tick),
 			     0))
 		return false;
 	record_put(t, t->head,
@@ -322,6 +324,7 @@ void record_alloc_wide(const void *p, size_t size, unsigned flags);
 static inline __attribute__((always_inline)) void *
 record_alloc(void *p, size_t size)
 {
+	struct thread *const t = thread_self;
 	const uint64_t address = (uintptr_t)p;
 	const uint64_t word =
 		(uint64_t)size << EVENT_SIZE_SHIFT | address | EVENT_KIND_ALLOC;
@@ -331,7 +334,7 @@ record_alloc(void *p, size_t size)
 	 * with such a word (RINGS.md, "Events"), so the slow path records this
 	 * call.
 	 */
-	if (!record_word(thread_self, word,
+	if (!record_word(t, &t->alloc_tick, word,
 			 (address & EVENT_ADDRESS_EXTRA_BITS) == 0 &&
 				 size < EVENT_SIZE_LIMIT && word != 0))
 		return record_alloc_slow(p, size);
@@ -342,9 +345,10 @@ record_alloc(void *p, size_t size)
 static inline __attribute__((always_inline)) void *
 record_calloc(void *p, size_t size)
 {
+	struct thread *const t = thread_self;
 	const uint64_t address = (uintptr_t)p;
 
-	if (!record_word(thread_self,
+	if (!record_word(t, &t->alloc_tick,
 			 (uint64_t)size << EVENT_SIZE_SHIFT | address |
 				 EVENT_KIND_CALLOC,
 			 (address & EVENT_ADDRESS_EXTRA_BITS) == 0 &&
@@ -360,9 +364,10 @@ record_calloc(void *p, size_t size)
 static inline __attribute__((always_inline, warn_unused_result)) bool
 record_free(const void *p)
 {
+	struct thread *const t = thread_self;
 	const uint64_t address = (uintptr_t)p;
 
-	return record_word(thread_self, address | EVENT_KIND_FREE,
+	return record_word(t, &t->free_tick, address | EVENT_KIND_FREE,
 			   (address & EVENT_ADDRESS_EXTRA_BITS) == 0);
 }
 

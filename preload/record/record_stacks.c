@@ -20,13 +20,11 @@
 #include "preload/stacks/object_table.h"
 #include "preload/stacks/stack_table.h"
 
-static bool has_frees;
-
 bool
 record_init_stacks(uint32_t depth, bool with_frees)
 {
 	record_has_stacks = depth != 0 && capture_init(depth);
-	has_frees = with_frees;
+	record_frees_have_stacks = record_has_stacks && with_frees;
 	return record_has_stacks || depth == 0;
 }
 
@@ -49,7 +47,7 @@ takes_stack(enum event_type type)
 		return true;
 	case EVENT_FREE:
 	case EVENT_HEAP_FREE:
-		return has_frees;
+		return record_frees_have_stacks;
 	default:
 		return false;
 	}
@@ -238,19 +236,6 @@ record_note_stack(struct thread *t, enum event_type type)
 }
 
 /*
- * Like record_leave(), for a ring that has room.  The next event takes the slow
- * path.
- */
-static inline __attribute__((always_inline)) void
-leave(struct thread *t, uint64_t head)
-{
-	t->head = head;
-	ring_publish(t->ring, head);
-	atomic_signal_fence(memory_order_seq_cst);
-	t->limit = THREAD_SLOW_LIMIT;
-}
-
-/*
  * Put an event into the closed ring: one word, or two words with a stamp.  Then
  * open the ring.  Return false, with the ring still closed, if the event needs
  * another form, or if there is no room.
@@ -273,7 +258,7 @@ put_short(struct thread *t, uint64_t word, enum event_kind kind,
 		return false;
 	if (tick != CLOCK_STAMPED || record_is_ordered(t, block)) {
 		ring_put(t->ring, t->head, word | kind);
-		leave(t, t->head + 1);
+		record_leave(t, t->head + 1);
 		return true;
 	}
 
@@ -332,7 +317,7 @@ record_stacked_free(const struct record_block *block)
 		errno = saved_errno;
 		return;
 	}
-	if (has_frees && !note_stack(t, EVENT_FREE))
+	if (!note_stack(t, EVENT_FREE))
 		record_leave(t, t->head);
 	else if ((operand[0] & EVENT_ADDRESS_EXTRA_BITS) != 0 ||
 		 !put_short(t, operand[0], EVENT_KIND_FREE,

@@ -15,6 +15,7 @@
 #include "preload/sys/sys.h"
 
 bool record_has_stacks;
+bool record_frees_have_stacks;
 
 #define WAIT_NS 2000000ull
 
@@ -70,21 +71,6 @@ record_enter(void)
 			return NULL;
 		}
 	}
-}
-
-void
-record_leave(struct thread *t, uint64_t head)
-{
-	t->head = head;
-	ring_publish(t->ring, head);
-	atomic_signal_fence(memory_order_seq_cst);
-	const uint64_t limit = ring_limit(t->ring);
-
-	t->mask = ring_mask(t->ring);
-	atomic_signal_fence(memory_order_seq_cst);
-	t->limit = record_has_stacks && limit > THREAD_SLOW_LIMIT
-			   ? THREAD_SLOW_LIMIT
-			   : limit;
 }
 
 static void
@@ -193,6 +179,15 @@ record_confirm_order(const struct thread *t)
 	errno = saved_errno;
 }
 
+/* Note that 'tick' is now the last tick in the ring of 't'. */
+static void
+set_tick(struct thread *t, uint64_t tick)
+{
+	t->tick = tick;
+	t->alloc_tick = record_has_stacks ? CLOCK_NO_TICK : tick;
+	t->free_tick = record_frees_have_stacks ? CLOCK_NO_TICK : tick;
+}
+
 static uint64_t
 put_wide(struct thread *t, uint64_t head, enum event_type type, unsigned flags,
 	 uint64_t stamp, const uint64_t *operand, unsigned n)
@@ -247,7 +242,7 @@ put_brief_tick(struct thread *t)
 	if (can) {
 		t->head = put_wide(t, t->head, EVENT_TICK, EVENT_FLAG_BRIEF,
 				   now, NULL, 0);
-		t->tick = now;
+		set_tick(t, now);
 	}
 	errno = saved_errno;
 	return can;
@@ -348,7 +343,7 @@ put_prelude(struct thread *t, uint64_t tick, bool stamped)
 	}
 	if (!stamped && tick != t->tick) {
 		head = put_wide(t, head, EVENT_TICK, 0, tick, NULL, 0);
-		t->tick = tick;
+		set_tick(t, tick);
 	}
 	return head;
 }
@@ -371,7 +366,7 @@ record_put_block(struct thread *t, enum event_type type, unsigned flags,
 	const uint64_t stamp = record_stamp(t, block);
 
 	/* No later event may use a tick from before this event. */
-	t->tick = CLOCK_NO_TICK;
+	set_tick(t, CLOCK_NO_TICK);
 	/*
 	 * If the clock has left stamped mode meanwhile, change the clock back
 	 * to stamped mode, or confirm that 't' owns the tick, as
@@ -411,7 +406,7 @@ record_put_text(struct thread *t, enum event_type type, unsigned flags,
 	head = put_prelude(t, tick, stamped);
 	if (stamped) {
 		stamp = record_stamp(t, &none);
-		t->tick = CLOCK_NO_TICK;
+		set_tick(t, CLOCK_NO_TICK);
 	}
 	if (stamped && clock_tick_after(stamp) != CLOCK_STAMPED)
 		read_tick(t);

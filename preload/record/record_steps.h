@@ -34,7 +34,18 @@ record_enter_fast(void)
 }
 
 /* Publish the words of the ring before 'head', and open the ring. */
-void record_leave(struct thread *t, uint64_t head);
+static inline void
+record_leave(struct thread *t, uint64_t head)
+{
+	t->head = head;
+	ring_publish(t->ring, head);
+	atomic_signal_fence(memory_order_seq_cst);
+
+	const uint64_t limit = ring_limit(t->ring);
+
+	t->mask = (uint32_t)ring_mask(t->ring);
+	record_open(t, limit);
+}
 
 /* Room for a tick and a report of loss, which may precede an event. */
 #define RECORD_PRELUDE_WORDS (2u + 4u)
@@ -95,10 +106,7 @@ bool record_make_room(struct thread *t, enum event_type type, unsigned words);
  */
 bool record_note_stack(struct thread *t, enum event_type type);
 
-/*
- * Record an allocation with its stack.  Record a free, with its stack if frees
- * have stacks.
- */
+/* Record an allocation or a free with its stack. */
 void record_stacked_alloc(const void *p, size_t size, unsigned flags);
 void record_stacked_free(const struct record_block *block);
 

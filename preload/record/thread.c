@@ -319,8 +319,8 @@ prepare(struct thread *t, uint64_t id, struct kernel_id self, bool is_nested)
 {
 	image_begin_ring(t->ring, id, is_nested);
 	t->head = 0;
-	t->mask = ring_mask(t->ring);
-	t->tick = CLOCK_NO_TICK;
+	t->mask = (uint32_t)ring_mask(t->ring);
+	t->tick = t->alloc_tick = t->free_tick = CLOCK_NO_TICK;
 	set_owner(t, id, self);
 	t->is_nested = is_nested;
 	t->producer = (struct order_producer){ .id = id, .ring = t->ring };

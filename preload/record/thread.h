@@ -52,13 +52,6 @@ enum thread_state {
 
 #define THREAD_MAX IMAGE_RINGS_MAX
 
-/*
- * A 'limit' that sends every event to the slow path.  The fast path needs a
- * position below the limit, and a tick in the ring.  An empty ring has no tick,
- * and in any other ring the position is at least 1.
- */
-#define THREAD_SLOW_LIMIT 1u
-
 struct thread {
 	/*
 	 * Written by the producer.  'limit' is 0 while the thread is recording,
@@ -67,21 +60,25 @@ struct thread {
 	 */
 	_Alignas(RING_CACHE_LINE) uint64_t limit; /* in words */
 	uint64_t head;				  /* words written */
-	uint64_t tick; /* last tick in the ring, or CLOCK_NO_TICK */
-	uint64_t mask; /* mask of the ring; this copy saves a cache line */
+	/*
+	 * 'tick', for allocations and for frees.  But while these events have
+	 * call stacks, this is CLOCK_NO_TICK, so that they take the slow path.
+	 */
+	uint64_t alloc_tick, free_tick;
 	struct ring *ring;
+	uint32_t mask;	/* mask of the ring; this copy saves a cache line */
+	uint32_t owner; /* the thread's number in owners.h */
 	/* 'clock_epoch' as read just before the thread's last stamp; 0: none */
 	uint64_t epoch;
-	uint32_t owner;	      /* the thread's number in owners.h */
-	const void *deleting; /* the block that the allocator's own operator
-				  delete is freeing, see interpose_cxx.c */
-	/* the struct for signal handlers that interrupt a recording; or NULL */
-	struct thread *nested;
+	uint64_t tick; /* last tick in the ring, or CLOCK_NO_TICK */
 
 	/*
-	 * Written by the producer.  While call stacks are recorded, 'limit' is
-	 * at most THREAD_SLOW_LIMIT, so that each event takes the slow path.
+	 * Written by the producer.  'deleting' is the block that the
+	 * allocator's own operator delete is freeing, see interpose_cxx.c.
 	 */
+	const void *deleting;
+	/* the struct for signal handlers that interrupt a recording; or NULL */
+	struct thread *nested;
 	struct capture *capture; /* NULL: no stack was captured yet */
 	/* number of the last stack that was put into the ring */
 	uint32_t stack;

@@ -54,7 +54,7 @@ thread_repair_interrupted(void)
 				   ring_nbytes(interrupted[i].words)))
 			return;
 		t->ring = ring_init(interrupted[i].ring, interrupted[i].words);
-		t->mask = interrupted[i].words - 1;
+		t->mask = (uint32_t)(interrupted[i].words - 1);
 		/* Other threads of this process must not claim the struct. */
 		atomic_store_explicit(&t->state, THREAD_CLAIMED,
 				      memory_order_relaxed);
