@@ -82,48 +82,39 @@ capture_make(void)
 }
 
 /*
- * Return the number of the stack whose only frame is this mark, which stands
- * for missing frames.  Return 0 if no number is free.
- */
-static uint32_t
-number_mark(enum stack_mark mark)
-{
-	uint32_t id = stack_table_find(0, mark);
-
-	if (id != 0)
-		return id;
-	id = stack_table_claim(0, mark);
-	return id != 0 ? stack_table_insert(id) : 0;
-}
-
-/*
  * Return the number to use as the caller of the outermost frame of the walk.
- * If callers are missing, this is the result of number_mark(), else 0.  If only
- * one frame is wanted, callers that were cut off do not count as missing.
+ * If callers are missing, this is the number of the stack whose only frame is
+ * the mark.  Return 0 if no caller is missing, or if no number is free.
  */
 static uint32_t
 number_end(const struct walk *walk)
 {
-	if (walk->end == WALK_LOST)
-		return number_mark(STACK_MARK_LOST);
-	if (walk->end == WALK_CUT && walk->depth > 1)
-		return number_mark(STACK_MARK_CUT);
-	return 0;
+	const uint32_t mark = walk_mark(walk);
+	const uint64_t key = stack_memo_key(0, mark);
+	uint32_t id;
+
+	if (mark == 0)
+		return 0;
+	id = stack_table_find(key, 0, mark);
+	if (id != 0)
+		return id;
+	id = stack_table_claim(0, mark);
+	return id != 0 ? stack_table_insert(key, id) : 0;
 }
 
 /*
  * Give a number to a new stack, and return the number.  The stack is a frame
- * with the return address 'address', called from the stack 'parent'.  If the
- * stack cannot get a number, return 'parent'.
+ * with the return address 'address', called from the stack 'parent'.  'key' is
+ * the new stack's hash.  If the stack cannot get a number, return 'parent'.
  */
 static __attribute__((noinline)) uint32_t
-number_new(uint32_t parent, uintptr_t address)
+number_new(uint64_t key, uint32_t parent, uintptr_t address)
 {
 	const uint32_t object = object_table_find(address - 1);
 	const uint32_t id =
 		stack_table_claim(parent, stack_frame(address, object));
 
-	return id != 0 ? stack_table_insert(id) : parent;
+	return id != 0 ? stack_table_insert(key, id) : parent;
 }
 
 /*
@@ -143,6 +134,8 @@ number_frames(struct capture *c, uint32_t epoch)
 			frame[i].node =
 				stack_memo_find(c->memo, frame[i].key, epoch);
 		node = frame[i].node;
+		if (node == 0)
+			stack_table_prefetch(frame[i].key);
 	}
 	if (node != 0)
 		i++;
@@ -150,9 +143,10 @@ number_frames(struct capture *c, uint32_t epoch)
 		node = number_end(&c->walk);
 	for (; i < c->walk.count; i++) {
 		const uintptr_t address = c->walk.place[i].address;
-		const uint32_t id = stack_table_find(node, address);
+		const uint64_t key = frame[i].key;
+		const uint32_t id = stack_table_find(key, node, address);
 
-		node = id != 0 ? id : number_new(node, address);
+		node = id != 0 ? id : number_new(key, node, address);
 		frame[i].node = node;
 		stack_memo_put(c->memo, frame[i].key, epoch, node);
 	}

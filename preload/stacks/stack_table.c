@@ -2,9 +2,18 @@
 /*
  * stack_table.c - see stack_table.h
  *
- * Each hash table has two parts.  The first entries of a bucket are in the
- * small part, later ones in the large part.  A short process therefore touches
- * few pages; a shell script may start thousands of such processes.
+ * The hash table consists of slots of 32 bits.  A slot holds the number of a
+ * stack and a tag, which is a part of the stack's hash.  A search reads the
+ * stack's node only if the tag is right.  So a search mostly reads one or two
+ * cache lines of slots and the node that it finds; for a new stack, it mostly
+ * reads no node.
+ *
+ * Each hash has a fixed sequence of slots: one line of each part of the hash
+ * table, from the smallest part to the largest, and then the following lines of
+ * the largest part.  A stack is put into the first free slot of its sequence,
+ * so a search ends at the first free slot.  A short process uses only the
+ * smallest part, which takes two pages.  This matters because a shell script
+ * may start thousands of such processes.
  */
 
 #include "preload/stacks/stack_table.h"
@@ -14,34 +23,67 @@
 
 #include "preload/sys/memory.h"
 
-#define SMALL_BITS 11
-#define LARGE_BITS 18
+/* The slots of one cache line. */
+#define LINE_SLOTS 16u
 
-/* A bucket of the small part has room for this many entries. */
-#define SMALL_CHAIN 2u
+struct line {
+	_Alignas(64) _Atomic uint32_t slot[LINE_SLOTS];
+};
 
-/* The tables are wiped in the child of a fork, and are empty there. */
+/*
+ * A slot holds a number in its lower bits and a tag in its upper bits; 0: the
+ * slot is free.  Once taken, a slot does not change.
+ */
+#define NUMBER_MASK (STACK_IMAGE_NODES_MAX - 1)
+
+_Static_assert((STACK_IMAGE_NODES_MAX & NUMBER_MASK) == 0,
+	       "a mask must select the number");
+
+/*
+ * The number of lines of each part, as a power of two.  The parts take 8 KiB,
+ * 1 MiB, 4 MiB and 16 MiB.  Few stacks are in a part before the previous part
+ * is about two thirds full.
+ */
+#define PART_0_BITS 7
+#define PART_1_BITS 14
+#define PART_2_BITS 16
+#define PART_3_BITS 18
+
+struct hash_table {
+	/* aligned, so that it is in two pages */
+	_Alignas(4096) struct line part_0[1u << PART_0_BITS];
+	struct line part_1[1u << PART_1_BITS];
+	struct line part_2[1u << PART_2_BITS];
+	struct line part_3[1u << PART_3_BITS];
+};
+
+/*
+ * The number of lines in a sequence.  They have more slots than there are
+ * numbers, so a sequence always has a free slot.
+ */
+#define SEQUENCE_LINES (3 + (1u << PART_3_BITS))
+
+_Static_assert(SEQUENCE_LINES > STACK_IMAGE_NODES_MAX / LINE_SLOTS,
+	       "a sequence must have room for all numbers");
+
+/*
+ * The tables are wiped in the child of a fork, and are empty there.  What each
+ * process uses comes first, so that it is in few pages.
+ */
 struct tables {
 	/* How many numbers are in use, not counting 0, which means "none". */
 	_Atomic uint32_t node_count, frame_count;
 	_Atomic uint64_t full_count;
 	struct stack_table_turn turn;
 	_Atomic uint8_t is_retired[STACK_IMAGE_OBJECTS_MAX];
-	/* The first stack or frame of each bucket; 0: none. */
-	_Atomic uint32_t small_node[1u << SMALL_BITS];
-	_Atomic uint32_t small_frame[1u << SMALL_BITS];
-	_Atomic uint32_t large_node[1u << LARGE_BITS];
-	_Atomic uint32_t large_frame[1u << LARGE_BITS];
-	/* The next stack or frame of the same bucket. */
-	uint32_t node_next[STACK_IMAGE_NODES_MAX];
-	uint32_t frame_next[STACK_IMAGE_NODES_MAX];
-	uint64_t frame[STACK_IMAGE_NODES_MAX];
+	struct hash_table node_slots, frame_slots;
 	/*
 	 * For each stack and each object, the latest generation in which some
 	 * ring got the definition of the stack or object.
 	 */
-	_Atomic uint32_t defined[STACK_IMAGE_NODES_MAX];
 	_Atomic uint32_t defined_object[STACK_IMAGE_OBJECTS_MAX];
+	_Atomic uint32_t defined[STACK_IMAGE_NODES_MAX];
+	uint64_t frame[STACK_IMAGE_NODES_MAX];
 	struct stack_image_node node[STACK_IMAGE_NODES_MAX];
 };
 
@@ -64,20 +106,9 @@ stack_table_init(void)
 	return tables != NULL;
 }
 
-static uint32_t
-bucket_of(uint64_t key, unsigned bits)
-{
-	return (uint32_t)(key * 0x9e3779b97f4a7c15ull >> (64 - bits));
-}
-
-static uint64_t
-node_key(uint32_t parent, uintptr_t address)
-{
-	return address ^ (uint64_t)parent * 0xff51afd7ed558ccdull;
-}
-
+/* Is 'id' the number of the stack with this parent and this address? */
 static bool
-is_node(uint32_t id, uint32_t parent, uintptr_t address)
+is_node(uint32_t id, uint32_t parent, uint64_t address)
 {
 	const struct stack_image_node *const n = &tables->node[id];
 
@@ -92,113 +123,137 @@ is_node(uint32_t id, uint32_t parent, uintptr_t address)
 		       memory_order_relaxed) == 0;
 }
 
-/*
- * Search the chain for a stack, from 'id' to before 'end'.  Return 0 if the
- * stack is not there.  If a signal handler forks during the search, the chains
- * are wiped in the child, and end with 0 there.
- */
-static uint32_t
-search(uint32_t id, uint32_t end, uint32_t parent, uintptr_t address)
+/* Is 'id' the number of this frame?  A frame has no parent. */
+static bool
+is_frame(uint32_t id, uint32_t parent, uint64_t frame)
 {
-	while (id != end && id != 0 && !is_node(id, parent, address))
-		id = tables->node_next[id];
-	return id != end ? id : 0;
+	(void)parent;
+	return tables->frame[id] == frame;
 }
 
 /*
- * Search a chain of the small part for a stack, and store in '*is_full_ret'
- * whether the bucket is full.  Once full, the bucket does not change.
+ * Return the tag of a hash, in the bits that a tag has in a slot.  The tag does
+ * not depend on the bits of the hash that determine the lines.
  */
 static uint32_t
-search_small(uint32_t id, uint32_t parent, uintptr_t address, bool *is_full_ret)
+tag_of(uint64_t hash)
 {
-	unsigned n = 0;
+	return (uint32_t)(hash >> 14) & ~NUMBER_MASK;
+}
 
-	for (; id != 0 && n < SMALL_CHAIN; id = tables->node_next[id]) {
-		if (is_node(id, parent, address))
-			return id;
-		n++;
+/* Return the line 'n' of the sequence of a hash. */
+static struct line *
+line_of(struct hash_table *t, uint64_t hash, uint32_t n)
+{
+	switch (n) {
+	case 0:
+		return &t->part_0[hash >> (64 - PART_0_BITS)];
+	case 1:
+		return &t->part_1[hash >> (64 - PART_1_BITS)];
+	case 2:
+		return &t->part_2[hash >> (64 - PART_2_BITS)];
+	default:
+		return &t->part_3[((hash >> (64 - PART_3_BITS)) + n - 3) &
+				  ((1u << PART_3_BITS) - 1)];
 	}
-	*is_full_ret = n == SMALL_CHAIN;
-	return 0;
+}
+
+static uint64_t
+hash_of(uint64_t key)
+{
+	return key * 0x9e3779b97f4a7c15ull;
+}
+
+/*
+ * Search the sequence of 'hash' for a stack or a frame, and return its number:
+ * the first number for which 'is_equal' returns true.  If there is none, put
+ * 'id' into the first free slot and return 'id'.  If 'id' is 0, only search.
+ *
+ * Two threads that insert the same stack go through the same slots, and each
+ * takes the first slot that is free.  So the second thread comes to the slot
+ * that the first has taken, and finds the stack there.
+ *
+ * A signal handler may fork during the search.  In the child, all slots are
+ * free.  The child may therefore put 'id' after a free slot, where no search
+ * finds it.  The stack then gets another number when it is captured again.
+ */
+static inline __attribute__((always_inline)) uint32_t
+find_or_insert(struct hash_table *t, uint64_t hash, uint32_t id,
+	       uint32_t parent, uint64_t what,
+	       bool (*is_equal)(uint32_t, uint32_t, uint64_t))
+{
+	const uint32_t tag = tag_of(hash);
+
+	for (uint32_t n = 0; n < SEQUENCE_LINES; n++) {
+		struct line *const line = line_of(t, hash, n);
+
+		for (uint32_t i = 0; i < LINE_SLOTS; i++) {
+			_Atomic uint32_t *const slot = &line->slot[i];
+			/* acquire: pairs with the release below. */
+			uint32_t held = atomic_load_explicit(
+				slot, memory_order_acquire);
+
+			/*
+			 * release: a thread that finds 'id' sees its content.
+			 * acquire: if another thread has taken the slot, this
+			 * thread sees the content of the number in the slot.
+			 */
+			if (held == 0 &&
+			    (id == 0 || atomic_compare_exchange_strong_explicit(
+						slot, &held, tag | id,
+						memory_order_release,
+						memory_order_acquire)))
+				return id;
+			if ((held & ~NUMBER_MASK) == tag &&
+			    is_equal(held & NUMBER_MASK, parent, what))
+				return held & NUMBER_MASK;
+		}
+	}
+	return id;
+}
+
+void
+stack_table_prefetch(uint64_t key)
+{
+	const uint64_t hash = hash_of(key);
+
+	__builtin_prefetch(line_of(&tables->node_slots, hash, 0));
+	__builtin_prefetch(line_of(&tables->node_slots, hash, 1));
 }
 
 uint32_t
-stack_table_find(uint32_t parent, uintptr_t address)
+stack_table_find(uint64_t key, uint32_t parent, uintptr_t address)
 {
-	const uint64_t key = node_key(parent, address);
-	bool is_full = false;
-	/* acquire, both: pairs with the release in push(). */
-	const uint32_t id = search_small(
-		atomic_load_explicit(
-			&tables->small_node[bucket_of(key, SMALL_BITS)],
-			memory_order_acquire),
-		parent, address, &is_full);
-
-	return !is_full ? id
-			: search(atomic_load_explicit(
-					 &tables->large_node[bucket_of(
-						 key, LARGE_BITS)],
-					 memory_order_acquire),
-				 0, parent, address);
-}
-
-/*
- * Find the number of a frame in a bucket; 0: it is not there.  Store the first
- * entry of the bucket in '*first_ret', and the number of entries in '*n_ret'.
- */
-static uint32_t
-find_frame(_Atomic uint32_t *bucket, uint64_t frame, uint32_t *first_ret,
-	   unsigned *n_ret)
-{
-	/* acquire: pairs with the release in number_frame(). */
-	uint32_t id = atomic_load_explicit(bucket, memory_order_acquire);
-
-	*first_ret = id;
-	*n_ret = 0;
-	for (; id != 0 && tables->frame[id] != frame;
-	     id = tables->frame_next[id])
-		++*n_ret;
-	return id;
+	return find_or_insert(&tables->node_slots, hash_of(key), 0, parent,
+			      address, is_node);
 }
 
 /*
  * Find the number of a frame, or give the frame the next number.  Return 0 if
- * all numbers are used.  Two threads may give the same frame two numbers, which
- * costs one more definition.
+ * all numbers are used.
  */
 static uint32_t
 number_frame(uint64_t frame)
 {
-	_Atomic uint32_t *bucket =
-		&tables->small_frame[bucket_of(frame, SMALL_BITS)];
-	uint32_t first, id;
-	unsigned n;
+	const uint64_t hash = hash_of(frame);
+	uint32_t id = find_or_insert(&tables->frame_slots, hash, 0, 0, frame,
+				     is_frame);
 
-	id = find_frame(bucket, frame, &first, &n);
-	if (id == 0 && n >= SMALL_CHAIN) {
-		bucket = &tables->large_frame[bucket_of(frame, LARGE_BITS)];
-		id = find_frame(bucket, frame, &first, &n);
-	}
 	if (id != 0)
 		return id;
 	/* relaxed: the number must be unique; no other access depends on it. */
 	id = 1 + atomic_fetch_add_explicit(&tables->frame_count, 1,
 					   memory_order_relaxed);
 	/*
-	 * There are at most as many frames as nodes.  But a frame may have two
-	 * numbers, so the numbers of frames may run out first.  This is rare.
+	 * There are at most as many frames as nodes.  But if two threads number
+	 * a frame at once, a number remains unused, so the numbers of frames
+	 * may run out first.  This is rare.
 	 */
 	if (id >= STACK_IMAGE_NODES_MAX)
 		return 0;
 	tables->frame[id] = frame;
-	do {
-		tables->frame_next[id] = first;
-		/* release: a thread that finds the frame sees its content. */
-	} while (!atomic_compare_exchange_weak_explicit(bucket, &first, id,
-							memory_order_release,
-							memory_order_relaxed));
-	return id;
+	return find_or_insert(&tables->frame_slots, hash, id, 0, frame,
+			      is_frame);
 }
 
 uint32_t
@@ -233,62 +288,13 @@ stack_table_claim(uint32_t parent, uint64_t frame)
 	return id;
 }
 
-/*
- * If '*first' is still the first entry of the bucket, make 'id' the first
- * entry.  Otherwise update '*first' and return false.
- */
-static bool
-push(_Atomic uint32_t *bucket, uint32_t *first, uint32_t id)
-{
-	tables->node_next[id] = *first;
-	/*
-	 * release: a thread that finds the stack sees its content.
-	 * acquire: this thread sees the content of stacks that other threads
-	 * have inserted.
-	 */
-	return atomic_compare_exchange_weak_explicit(
-		bucket, first, id, memory_order_release, memory_order_acquire);
-}
-
 uint32_t
-stack_table_insert(uint32_t id)
+stack_table_insert(uint64_t key, uint32_t id)
 {
 	const struct stack_image_node *const n = &tables->node[id];
-	const uintptr_t address = stack_frame_address(n->frame);
-	const uint64_t key = node_key(n->parent, address);
-	_Atomic uint32_t *bucket =
-		&tables->small_node[bucket_of(key, SMALL_BITS)];
-	uint32_t first = 0, seen = 0;
-	bool is_full = false;
 
-	/*
-	 * As long as the bucket of the small part has room, nobody inserts into
-	 * the large part an entry that belongs to this bucket.  So no two
-	 * threads insert the same stack.
-	 */
-	do {
-		const uint32_t same =
-			search_small(first, n->parent, address, &is_full);
-
-		if (same != 0)
-			return same;
-		if (!is_full && push(bucket, &first, id))
-			return id;
-	} while (!is_full);
-	bucket = &tables->large_node[bucket_of(key, LARGE_BITS)];
-	first = 0;
-	do {
-		/*
-		 * Search the stacks that other threads have inserted since the
-		 * last search.
-		 */
-		const uint32_t same = search(first, seen, n->parent, address);
-
-		if (same != 0)
-			return same;
-		seen = first;
-	} while (!push(bucket, &first, id));
-	return id;
+	return find_or_insert(&tables->node_slots, hash_of(key), id, n->parent,
+			      stack_frame_address(n->frame), is_node);
 }
 
 const struct stack_image_node *

@@ -6,11 +6,14 @@
  * tree, and a number identifies a node of the tree.  All threads share the
  * tree.  It only grows, and each node is complete before a search can find it,
  * so no lock is needed.  A search finds a node by its parent and its address.
+ * A key says where the search looks for it.
  *
- * The tables are mapped once, and only used pages take memory: 24 bytes for a
- * stack, 12 for a frame, and at most 2.1 MiB for hash tables.  When
- * STACK_TABLE_MAX is reached, new stacks get no number.  Their events are
- * recorded with the number of the innermost caller that has one.
+ * The tables are mapped once, and only used pages take memory: 20 bytes for a
+ * stack, 8 for a frame, and the hash tables of stacks and of frames.  A hash
+ * table takes 8 KiB for up to about 1300 entries, 1 MiB for up to 170 000,
+ * 5 MiB for up to 800 000, and 21 MiB for more.  When STACK_TABLE_MAX is
+ * reached, new stacks get no number.  Their events are recorded with the number
+ * of the innermost caller that has one.
  *
  * The child of a fork begins with empty tables.  Any thread and any signal
  * handler may call these functions.  Except for stack_table_init(), none
@@ -37,9 +40,17 @@ bool stack_table_init(void);
 
 /*
  * Return the number of the stack with the frame 'address' and the caller
- * 'parent'; 0 if it has no number yet.
+ * 'parent'; 0 if it has no number yet.  'key' is a hash of all frames of the
+ * stack, which must be the same whenever this stack is found or inserted.  Two
+ * stacks may have the same key.
  */
-uint32_t stack_table_find(uint32_t parent, uintptr_t address);
+uint32_t stack_table_find(uint64_t key, uint32_t parent, uintptr_t address);
+
+/*
+ * Let the processor load what a search for this key reads first.  If several
+ * searches follow, the processor then waits for memory only once.
+ */
+void stack_table_prefetch(uint64_t key);
 
 /*
  * Take a number for a new stack.  A search finds the stack only after
@@ -52,7 +63,7 @@ uint32_t stack_table_claim(uint32_t parent, uint64_t frame);
  * Insert the stack 'id', so that a search can find it.  Return 'id', or the
  * number of an equal stack that another thread has inserted first.
  */
-uint32_t stack_table_insert(uint32_t id);
+uint32_t stack_table_insert(uint64_t key, uint32_t id);
 
 /*
  * Return the stack with the number 'id'.  'id' must be a number that

@@ -431,11 +431,11 @@ static void
 keep(struct walk *walk, uint32_t base, uint32_t inner_count)
 {
 	/*
-	 * Stacks whose walks ended for different reasons must have different
-	 * hashes.
+	 * Stacks with different numbers must have different hashes, and a mark
+	 * changes the number.
 	 */
 	uint64_t key =
-		base > 0 ? walk->frame[base - 1].key : (uint64_t)walk->end + 1;
+		base > 0 ? walk->frame[base - 1].key : walk_mark(walk) + 1;
 
 	for (uint32_t i = base, from = inner_count; from > 0; i++) {
 		struct walk_frame *const f = &walk->frame[i];

@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "hatf/rings/stack_image.h"
 #include "preload/stacks/walk_exit.h"
 
 /*
@@ -66,7 +67,11 @@ struct walk_frame {
 	 * of walk_stack() stores it here; 0: not known yet.
 	 */
 	uint32_t node;
-	uint64_t key; /* hash of the addresses from the outermost to this one */
+	/*
+	 * hash of walk_mark() and the addresses from the outermost frame to
+	 * this one
+	 */
+	uint64_t key;
 };
 
 /* Number of entries in the table that finds a frame by its slot. */
@@ -113,6 +118,19 @@ struct walk {
 	struct walk_place inner_place[WALK_FRAMES_MAX];
 	struct walk_frame inner[WALK_FRAMES_MAX];
 };
+
+/*
+ * Return the mark that stands for the missing callers of the outermost frame;
+ * 0 if no caller is missing.  If only one frame is wanted, callers that were
+ * cut off do not count as missing.
+ */
+static inline uint32_t
+walk_mark(const struct walk *walk)
+{
+	if (walk->end == WALK_LOST)
+		return STACK_MARK_LOST;
+	return walk->end == WALK_CUT && walk->depth > 1 ? STACK_MARK_CUT : 0;
+}
 
 /* The start of a walk. */
 struct walk_context {
