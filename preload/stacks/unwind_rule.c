@@ -6,12 +6,14 @@
 #include "preload/stacks/code_object.h"
 #include "preload/sys/memory.h"
 
-MEMORY_LARGE _Atomic uint64_t unwind_rules[1u << UNWIND_INDEX_BITS];
+/* aligned, so that a set is in one cache line */
+MEMORY_LARGE _Alignas(64) _Atomic uint64_t
+	unwind_rules[1u << UNWIND_INDEX_BITS];
 
 static uint64_t
 pack(enum unwind_kind kind, uint64_t cfa_offset, uint64_t bp_offset)
 {
-	return (uint64_t)kind << 34 | cfa_offset / 8 << 37 |
+	return (uint64_t)kind << 35 | cfa_offset / 8 << 38 |
 	       bp_offset / 8 << 53;
 }
 
@@ -38,7 +40,7 @@ pack_row(const struct cfi_row *row)
 		return pack(UNWIND_END, 0, 0);
 	if (row->is_signal_frame || row->cfa.how != CFI_OFFSET ||
 	    (!by_sp && row->cfa_register != CFI_RBP) ||
-	    !fits(row->cfa.offset, 1 << 16) || pc->how != CFI_AT_OFFSET ||
+	    !fits(row->cfa.offset, 1 << 15) || pc->how != CFI_AT_OFFSET ||
 	    pc->offset != -8 || row->caller[CFI_RSP].how != CFI_OFFSET ||
 	    row->caller[CFI_RSP].offset != 0 ||
 	    (is_saved ? !fits(-(int64_t)bp->offset, 1 << 11)
@@ -52,16 +54,57 @@ pack_row(const struct cfi_row *row)
 		    is_saved ? (uint64_t) - (int64_t)bp->offset : 0);
 }
 
+/* Find the rule in the unwind tables of 'object'. */
+static uint64_t
+read_rule(const struct code_object *object, uintptr_t return_address)
+{
+	struct cfi_row row;
+
+	return object->section.index != NULL &&
+			       cfi_find_row(&object->section,
+					    return_address - 1, &row)
+		       ? pack_row(&row)
+		       : pack(UNWIND_UNKNOWN, 0, 0);
+}
+
+/* Return an entry of the set of 'hash' for a new rule, a free one if any is. */
+static _Atomic uint64_t *
+choose_entry(uint64_t hash)
+{
+	static _Atomic unsigned turn;
+	const unsigned first = unwind_index(hash);
+
+	for (unsigned way = 0; way < UNWIND_WAYS; way++)
+		/* relaxed: the word holds the whole rule. */
+		if (atomic_load_explicit(&unwind_rules[first ^ way],
+					 memory_order_relaxed) == 0)
+			return &unwind_rules[first ^ way];
+	/*
+	 * Take each entry in turn.  Rules that push each other out of the set
+	 * then do so less often.  relaxed: any entry is right.
+	 */
+	return &unwind_rules[first ^ atomic_fetch_add_explicit(
+					     &turn, 1, memory_order_relaxed) %
+					     UNWIND_WAYS];
+}
+
 uint64_t
 unwind_find_rule(uintptr_t return_address)
 {
 	const uint64_t hash = unwind_hash(return_address);
+	const unsigned first = unwind_index(hash);
 	struct code_object object;
-	struct cfi_row row;
 	uint64_t rule;
 
 	if (return_address > UNWIND_ADDRESS_MASK)
 		return pack(UNWIND_UNKNOWN, 0, 0);
+	for (unsigned way = 1; way < UNWIND_WAYS; way++) {
+		/* relaxed: the word holds the whole rule. */
+		rule = atomic_load_explicit(&unwind_rules[first ^ way],
+					    memory_order_relaxed);
+		if (unwind_is_rule(rule, hash))
+			return rule;
+	}
 	/*
 	 * Look up the last byte of the call instruction, just before the return
 	 * address.  If the called function never returns, the return address
@@ -73,15 +116,10 @@ unwind_find_rule(uintptr_t return_address)
 		 * store no rule for such code.
 		 */
 		return pack(UNWIND_UNKNOWN, 0, 0);
-	rule = object.section.index != NULL &&
-			       cfi_find_row(&object.section, return_address - 1,
-					    &row)
-		       ? pack_row(&row)
-		       : pack(UNWIND_UNKNOWN, 0, 0);
-	rule |= hash & ((1ull << UNWIND_TAG_BITS) - 1);
+	rule = read_rule(&object, return_address) |
+	       (hash & ((1ull << UNWIND_TAG_BITS) - 1));
 	/* relaxed: the word holds the whole rule. */
-	atomic_store_explicit(&unwind_rules[hash >> UNWIND_TAG_BITS], rule,
-			      memory_order_relaxed);
+	atomic_store_explicit(choose_entry(hash), rule, memory_order_relaxed);
 	return rule;
 }
 
