@@ -15,11 +15,7 @@
 #include <stdlib.h>
 
 #include "preload/clock/clock.h"
-#include "preload/process/attach.h"
-#include "preload/record/record.h"
 #include "preload/record/ring_wait.h"
-#include "preload/record/thread.h"
-#include "preload/record/wake.h"
 
 #define THREADS 3
 #define WORDS	1024u
@@ -28,11 +24,9 @@
 #define TURN	5000u	/* operations between two stretches of being alone */
 #define ALONE	500u
 
-/* The most words of an operation: two wide events, each with a tick. */
-#define ROOM 64u
-
 /* The consumer's view of the heap, according to the trace. */
 #include "tests/unit/support/blocks.h"
+#include "tests/unit/support/recorded_heap.h"
 
 static struct thread threads[THREADS];
 static struct order_producer *list[THREADS], *heap[THREADS];
@@ -40,33 +34,9 @@ static struct order order;
 static _Atomic unsigned running;
 static _Atomic unsigned alone; /* 0, or the number of a thread and 1 */
 
-/*
- * Functions that record.c calls only in situations that do not occur here.  The
- * real ones, if linked, would record this test program itself.
- */
-struct thread *
-attach_thread(uint64_t parent, uint64_t start)
-{
-	(void)parent;
-	(void)start;
-	abort();
-}
-
-struct thread *
-attach_nested(struct thread *t)
-{
-	(void)t;
-	abort();
-}
-
+/* No producer needs the writer here. */
 void
 wake_writer(void)
-{
-	abort();
-}
-
-bool
-wake_has_writer(void)
 {
 	abort();
 }
@@ -79,93 +49,7 @@ wake_is_wanted(uint64_t used, uint64_t capacity)
 	abort();
 }
 
-void
-wake_count_unattached(void)
-{
-	abort();
-}
-
-/* The heap: a block is free if its number is in its place. */
-static _Atomic unsigned free_blocks[BLOCKS];
-
 static uint64_t ticks; /* granted */
-
-/* Take the free block of any thread; 0: there is none. */
-static unsigned
-heap_take(unsigned from)
-{
-	for (unsigned i = 0; i < BLOCKS; i++) {
-		/* acquire: pairs with the release in heap_give(). */
-		const unsigned block = atomic_exchange_explicit(
-			&free_blocks[(from + i) % BLOCKS], 0,
-			memory_order_acquire);
-
-		if (block != 0)
-			return block;
-	}
-	return 0;
-}
-
-static void
-heap_give(unsigned block)
-{
-	atomic_store_explicit(&free_blocks[block - 1], block,
-			      memory_order_release);
-}
-
-static void *
-address_of(unsigned block)
-{
-	return (void *)(uintptr_t)(block * 8);
-}
-
-static unsigned
-do_realloc(unsigned block, unsigned i)
-{
-	struct thread *t = thread_self;
-	uint64_t limit = 0;
-	const bool as_words = record_realloc_old(t, address_of(block), &limit);
-	unsigned taken;
-
-	if (!as_words)
-		t = record_realloc_begin(address_of(block));
-	taken = heap_take(i);
-	if (taken != 0)
-		heap_give(block);
-	else
-		taken = block;
-	if (!as_words || !record_realloc_word(t, address_of(taken), 1, limit))
-		record_realloc_end(t, 0, address_of(block), address_of(taken),
-				   1);
-	return taken;
-}
-
-/* Do one operation; return the block that the thread has after it. */
-static unsigned
-operate(unsigned block, unsigned i)
-{
-	if (block == 0) {
-		block = heap_take(i);
-		if (block != 0)
-			record_alloc(address_of(block), 1);
-		return block;
-	}
-	if (i % 7 == 0)
-		return do_realloc(block, i);
-	if (!record_free(address_of(block)))
-		record_free_slow(address_of(block));
-	heap_give(block);
-	return 0;
-}
-
-/* Wait for room, so that record.c never needs to wait for a writer. */
-static void
-await_room(struct thread *t)
-{
-	while (t->head + ROOM > ring_limit(t->ring))
-		sched_yield();
-	t->limit = ring_limit(t->ring);
-}
 
 static void *
 produce(void *argument)
@@ -204,22 +88,6 @@ drain(uint64_t until)
 	order_round(&order, list, THREADS, until, false);
 	for (unsigned i = 0; i < THREADS; i++)
 		ring_wait_release(threads[i].ring, threads[i].producer.pos);
-}
-
-static void
-prepare(struct thread *t)
-{
-	void *memory = NULL;
-
-	ck_assert_int_eq(
-		posix_memalign(&memory, RING_HEADER_NBYTES, ring_nbytes(WORDS)),
-		0);
-	t->ring = ring_init(memory, WORDS);
-	t->mask = WORDS - 1;
-	t->tick = CLOCK_NO_TICK;
-	t->limit = ring_limit(t->ring);
-	t->producer = (struct order_producer){ .ring = t->ring };
-	atomic_store_explicit(&t->state, THREAD_ACTIVE, memory_order_relaxed);
 }
 
 /* One round of the writer, which grants the tick to the next thread. */
