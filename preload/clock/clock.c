@@ -18,6 +18,9 @@ bool clock_has_counter;
 
 _Atomic bool clock_stamped;
 
+/* clock_omits_fences() */
+static _Atomic bool clock_unfenced;
+
 /*
  * The thread to which the writer has last granted the tick, or is about to
  * grant it; NULL: none yet.  Used only if 'clock_stamped' is set.
@@ -155,6 +158,42 @@ clock_read(void)
 	return best;
 }
 
+bool
+clock_omits_fences(void)
+{
+	/*
+	 * relaxed: a thread that reads true is the only one; any other thread
+	 * has called clock_go_stamped() before.
+	 */
+	return atomic_load_explicit(&clock_unfenced, memory_order_relaxed);
+}
+
+/* Return the value of 'clock_tick' with which a clock starts. */
+static uint64_t
+first_tick(void)
+{
+	/* seq_cst, both: see clock_go_stamped(). */
+	if (!atomic_load_explicit(&clock_stamped, memory_order_seq_cst))
+		return clock_stamp();
+	return atomic_load_explicit(&clock_unfenced, memory_order_seq_cst)
+		       ? CLOCK_UNFENCED
+		       : CLOCK_STAMPED;
+}
+
+/*
+ * Has clock_go_stamped() ended the mode of 'tick', a result of first_tick()?
+ */
+static bool
+is_over(uint64_t tick)
+{
+	/* seq_cst, both: see clock_go_stamped(). */
+	if (tick == CLOCK_UNFENCED)
+		return !atomic_load_explicit(&clock_unfenced,
+					     memory_order_seq_cst);
+	return tick != CLOCK_STAMPED &&
+	       atomic_load_explicit(&clock_stamped, memory_order_seq_cst);
+}
+
 void
 clock_init(bool stamped)
 {
@@ -171,15 +210,15 @@ clock_init(bool stamped)
 	 * release.
 	 */
 	atomic_store_explicit(&clock_stamped, stamped, memory_order_relaxed);
-	atomic_store_explicit(&clock_tick,
-			      stamped ? CLOCK_STAMPED : clock_stamp(),
+	atomic_store_explicit(&clock_unfenced, stamped && clock_has_counter,
 			      memory_order_relaxed);
+	atomic_store_explicit(&clock_tick, first_tick(), memory_order_relaxed);
 	atomic_store_explicit(&clock_owner, NULL, memory_order_relaxed);
 }
 
 /*
- * Change to stamped mode: replace a tick, or CLOCK_PENDING, by CLOCK_STAMPED.
- * An idle clock stays idle.
+ * Change to stamped mode: replace a tick, CLOCK_PENDING or CLOCK_UNFENCED by
+ * CLOCK_STAMPED.  An idle clock stays idle.
  */
 static void
 drop_tick(void)
@@ -196,21 +235,25 @@ bool
 clock_go_stamped(void)
 {
 	/*
-	 * The exchange and drop_tick() are also releases: a thread that
+	 * The exchanges and drop_tick() are also releases: a thread that
 	 * synchronizes with this thread afterwards, by its own start or by the
-	 * allocator's lock, sees what the exchange and drop_tick() have stored.
-	 * seq_cst: the exchange, the store of drop_tick() and the accesses of
-	 * clock_wake() are in one total order.
+	 * allocator's lock, sees what the exchanges and drop_tick() have
+	 * stored.  seq_cst: the exchanges, the store of drop_tick() and the
+	 * accesses of clock_wake() are in one total order.
 	 */
-	if (atomic_exchange_explicit(&clock_stamped, true,
-				     memory_order_seq_cst))
-		return false;
+	const bool was_unfenced = atomic_exchange_explicit(
+		&clock_unfenced, false, memory_order_seq_cst);
+	const bool was_stamped = atomic_exchange_explicit(&clock_stamped, true,
+							  memory_order_seq_cst);
+
 	/*
-	 * End the mode of ticks now, unless the clock is idle.  If it is idle,
-	 * clock_wake() will read 'clock_stamped' and end that mode.
+	 * End the mode of ticks, or unfenced mode, now, unless the clock is
+	 * idle.  If it is idle, clock_wake() will read the two flags and end
+	 * that mode.
 	 */
-	drop_tick();
-	return true;
+	if (was_unfenced || !was_stamped)
+		drop_tick();
+	return !was_stamped;
 }
 
 void
@@ -244,21 +287,16 @@ bool
 clock_wake(void)
 {
 	uint64_t idle = CLOCK_IDLE;
-	/* seq_cst: see clock_go_stamped(). */
-	const uint64_t tick =
-		atomic_load_explicit(&clock_stamped, memory_order_seq_cst)
-			? CLOCK_STAMPED
-			: clock_stamp();
+	const uint64_t tick = first_tick();
 	const bool woken = atomic_compare_exchange_strong_explicit(
 		&clock_tick, &idle, tick, memory_order_seq_cst,
 		memory_order_seq_cst);
 
 	/*
-	 * Check 'clock_stamped' again, because another thread may have set it
-	 * since the load above.
+	 * Check the flags again, because another thread may have called
+	 * clock_go_stamped() since first_tick() has read them.
 	 */
-	if (woken && tick != CLOCK_STAMPED &&
-	    atomic_load_explicit(&clock_stamped, memory_order_seq_cst))
+	if (woken && is_over(tick))
 		drop_tick();
 	return woken;
 }

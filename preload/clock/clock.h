@@ -11,11 +11,16 @@
  * thread has had events for some time: the writer grants the tick to that
  * thread, and any other thread revokes the grant before its own first event.
  *
+ * With HATFTRACE_CLOCK=us or ns each event has its own time.  While the process
+ * has one thread, the events need no order, so the thread reads the counter
+ * without a fence (unfenced mode; ORDER.md, "Unfenced mode").
+ *
  * One word, 'clock_tick', holds the whole state of the clock for a producer:
  *
  *   CLOCK_IDLE      the writer sleeps; wake it if it is needed (clock_wake())
  *   CLOCK_STAMPED   stamp each event, and read the word again after the stamp
  *   CLOCK_PENDING   as CLOCK_STAMPED; the writer is about to grant the tick
+ *   CLOCK_UNFENCED  the only thread stamps each event, without a fence
  *   anything else   the current tick, itself a stamp; for its owner only
  *
  * Why stamps and ticks give the right order: let event A of one thread precede
@@ -56,6 +61,14 @@
 #define CLOCK_NO_TICK UINT64_MAX
 #define CLOCK_STAMPED (1ull << 63)
 #define CLOCK_PENDING (CLOCK_STAMPED | 1)
+/* a small negative number, which takes one byte in a comparison */
+#define CLOCK_UNFENCED (UINT64_MAX - 1)
+/*
+ * Value of 'tick' in struct thread if the thread may read the clock without a
+ * fence whenever 'clock_tick' is CLOCK_UNFENCED.  'clock_tick' never has this
+ * value.
+ */
+#define CLOCK_UNFENCED_OWN (UINT64_MAX - 2)
 
 /*
  * How long a brief tick may last, in units of the stamp (EVENT_FLAG_BRIEF):
@@ -147,26 +160,48 @@ clock_stamp(void)
 }
 
 /*
- * Read the clock without a fence, which takes half as long as clock_stamp().
- * The result may be some hundred cycles old, and older than an earlier stamp of
- * this thread.  So the result shows how much time has passed, but does not
- * order events.
+ * Read the processor's counter without a fence, which takes half as long as
+ * clock_read_counter().  The result may be some hundred cycles old, and older
+ * than an earlier stamp of this thread.  It is never younger than a later store
+ * of the result.
+ */
+static inline uint64_t
+clock_read_unfenced(void)
+{
+#if defined(__x86_64__)
+	/*
+	 * RDTSC overwrites RAX, which is the result in malloc().  Keep the
+	 * value of RAX here, because the compiler would move it on every path
+	 * through malloc(), even if the path reads no clock.
+	 */
+	register uint64_t n __asm__("r11");
+	register uint64_t rax __asm__("r10");
+
+	__asm__ volatile("mov %%rax, %1\n\trdtsc\n\tshl $32, %%rdx\n\t"
+			 "lea (%%rax,%%rdx), %0\n\tmov %1, %%rax"
+			 : "=&r"(n), "=&r"(rax)
+			 :
+			 : "rdx", "cc", "memory");
+	return n;
+#elif defined(__aarch64__)
+	uint64_t n;
+
+	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(n)::"memory");
+	return n;
+#else
+	return 0; /* never called */
+#endif
+}
+
+/*
+ * Read the clock without a fence.  The result shows how much time has passed,
+ * but does not order events; see clock_read_unfenced().
  */
 static inline uint64_t
 clock_glance(void)
 {
-#if defined(__x86_64__)
-	if (__builtin_expect(clock_has_counter, 1))
-		return __builtin_ia32_rdtsc();
-#elif defined(__aarch64__)
-	uint64_t n;
-
-	if (__builtin_expect(clock_has_counter, 1)) {
-		__asm__ volatile("mrs %0, cntvct_el0" : "=r"(n)::"memory");
-		return n;
-	}
-#endif
-	return clock_stamp_by_system();
+	return __builtin_expect(clock_has_counter, 1) ? clock_read_unfenced()
+						      : clock_stamp_by_system();
 }
 
 /*
@@ -218,15 +253,24 @@ clock_tick_after(uint64_t stamp)
 }
 
 /*
- * Find out whether the counter can be used, and start the clock: in stamped
- * mode if 'stamped' is set, else with a tick.
+ * Find out whether the counter can be used, and start the clock.  The clock
+ * starts with a tick unless 'stamped' is set.  If 'stamped' is set, each event
+ * has its own stamp from the start: the clock starts in unfenced mode, or in
+ * stamped mode if there is no counter.
  */
 void clock_init(bool stamped);
 
 /*
+ * Is the clock in unfenced mode, or will it be once it is no longer idle?  The
+ * answer is false once clock_go_stamped() has been called.
+ */
+bool clock_omits_fences(void);
+
+/*
  * Announce that the process has, or will have, a second thread.  From then on,
  * a thread may use a tick only if the writer has granted the tick to this
- * thread.  Only the first call returns true.
+ * thread, and no thread may omit a fence.  Return whether this call has ended
+ * the mode of ticks.
  */
 bool clock_go_stamped(void);
 
@@ -253,10 +297,11 @@ bool clock_wake(void);
 
 /*
  * A producer asks: may the thread 'self' use 'tick'?  The caller has just read
- * 'tick' from 'clock_tick'; 'tick' is neither CLOCK_IDLE nor CLOCK_STAMPED.  If
- * the result is false, the caller must call clock_revoke() with this tick and
- * read 'clock_tick' again.  If 'tick' is CLOCK_PENDING, true means only that
- * the caller need not revoke the tick; the caller must still stamp its event.
+ * 'tick' from 'clock_tick'; 'tick' is not CLOCK_IDLE, CLOCK_STAMPED or
+ * CLOCK_UNFENCED.  If the result is false, the caller must call clock_revoke()
+ * with this tick and read 'clock_tick' again.  If 'tick' is CLOCK_PENDING, true
+ * means only that the caller need not revoke the tick; the caller must still
+ * stamp its event.
  */
 bool clock_is_owned(uint64_t tick, const void *self);
 

@@ -219,6 +219,27 @@ put_begin(struct thread *t, enum event_type type, const uint64_t *operand,
 	return true;
 }
 
+/*
+ * Record the begin event of a realloc of 'old' in unfenced mode.  The event has
+ * neither a stamp, since the trace has the time of the end event, nor a size
+ * code, since the process has one thread.  Return false, with the ring open, if
+ * the event needs another form.
+ */
+static bool
+begin_unfenced(struct thread *t, const void *old)
+{
+	const uint64_t address = (uintptr_t)old;
+	const uint64_t limit = record_close(t);
+
+	if ((address & EVENT_REALLOC_EXTRA_BITS) == 0 &&
+	    record_omits_fence(t->alloc_tick) && t->head + 1 <= limit) {
+		record_put(t, t->head, address | EVENT_KIND_REALLOC);
+		return true;
+	}
+	record_open(t, limit);
+	return false;
+}
+
 static struct thread *
 begin_realloc(enum event_type type, const uint64_t *operand, size_t nbytes)
 {
@@ -241,9 +262,14 @@ struct thread *
 record_realloc_begin(const void *old)
 {
 	const uint64_t operand[1] = { (uintptr_t)old };
-	const int saved_errno = errno;
-	const size_t nbytes = record_old_nbytes(old);
+	struct thread *const t = thread_self;
+	size_t nbytes;
+	int saved_errno;
 
+	if (begin_unfenced(t, old))
+		return t;
+	saved_errno = errno;
+	nbytes = record_old_nbytes(old);
 	errno = saved_errno;
 	return begin_realloc(EVENT_REALLOC_BEGIN, operand, nbytes);
 }
@@ -302,9 +328,14 @@ void
 record_realloc_end(struct thread *t, unsigned flags, const void *old,
 		   const void *p, size_t size)
 {
-	const int saved_errno = errno;
 	const uint64_t operand[3] = { (uintptr_t)old, (uintptr_t)p, size };
+	int saved_errno;
 
+	if (record_put_unfenced_end(t, flags, operand)) {
+		record_leave(t, t->head);
+		return;
+	}
+	saved_errno = errno;
 	if (!put_short_end(t, p, size))
 		record_leave(t, record_put_event(t, EVENT_REALLOC_END, flags,
 						 operand));

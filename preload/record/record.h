@@ -12,6 +12,10 @@
  * to the last tick that the thread put into its ring.  Only the owner of the
  * tick has such events; see clock.h.
  *
+ * With HATFTRACE_CLOCK=us or ns, the events of the only thread of a process
+ * take a second fast path (record_unfenced_word()), which also reads the
+ * counter and stores a second word.
+ *
  * Signal handlers: a recording sets 'limit' to 0 before it reads 'head', and
  * restores 'limit' after it has published the new head.  A handler that
  * allocates between these two moments finds 0, takes the slow path, and gets a
@@ -216,6 +220,39 @@ record_put(struct thread *t, uint64_t head, uint64_t word)
 }
 
 /*
+ * 'tick' is from 't'.  May 't' read the clock for its next event without a
+ * fence?
+ */
+static inline __attribute__((always_inline)) bool
+record_omits_fence(uint64_t tick)
+{
+	/*
+	 * Compare 'tick' first, because this comparison is the cheaper one,
+	 * and is nearly always false with HATFTRACE_CLOCK=auto.
+	 *
+	 * relaxed: once an event of another thread can affect this thread, this
+	 * thread reads CLOCK_STAMPED, as in record_is_current().
+	 */
+	return tick == CLOCK_UNFENCED_OWN &&
+	       atomic_load_explicit(&clock_tick, memory_order_relaxed) ==
+		       CLOCK_UNFENCED;
+}
+
+/* Put a word and its stamp into the ring.  record_omits_fence() is true. */
+static inline __attribute__((always_inline)) void
+record_put_unfenced(struct thread *t, uint64_t word)
+{
+	const uint64_t stamp = clock_read_unfenced();
+	struct ring *const r = t->ring;
+	const uint64_t mask = t->mask, head = t->head;
+
+	r->words[head & mask] = word;
+	r->words[(head + 1) & mask] = stamp;
+	t->head = head + 2;
+	ring_publish(r, head + 2);
+}
+
+/*
  * Put an event of one word into the ring of the calling thread 't'.  '*tick' is
  * the tick of 't' for such events.  'fits' says whether one word can hold the
  * event.  Return false and record nothing if the event does not fit, if it
@@ -226,12 +263,41 @@ record_word(struct thread *t, const uint64_t *tick, uint64_t word, bool fits)
 {
 	const uint64_t limit = record_close(t);
 	const uint64_t head = t->head;
-	const bool can = fits && record_is_current(*tick) && head < limit;
+	const bool can = fits &&
+			 __builtin_expect(record_is_current(*tick), 1) &&
+			 __builtin_expect(head < limit, 1);
 
 	if (__builtin_expect(can, 1))
 		record_put(t, head, word);
 	record_open(t, limit);
 	return can;
+}
+
+/*
+ * Call this if record_word() has recorded nothing.  '*tick' and 'fits' are the
+ * same as for record_word().  Put the event into the ring as a word and a stamp
+ * if the stamp needs no fence.  'word' has a kind with a stamp.  Return false
+ * and record nothing if one word cannot hold the event, if the stamp needs a
+ * fence, if there is no room, or if the ring is closed.
+ *
+ * This is a function of its own so that record_word() takes as few instructions
+ * as without it.
+ */
+static inline __attribute__((always_inline, warn_unused_result)) bool
+record_unfenced_word(struct thread *t, const uint64_t *tick, uint64_t word,
+		     bool fits)
+{
+	uint64_t limit;
+	bool has_room;
+
+	if (__builtin_expect(!fits || !record_omits_fence(*tick), 1))
+		return false;
+	limit = record_close(t);
+	has_room = t->head + 2 <= limit;
+	if (__builtin_expect(has_room, 1))
+		record_put_unfenced(t, word);
+	record_open(t, limit);
+	return has_room;
 }
 
 /*
@@ -328,17 +394,19 @@ record_alloc(void *p, size_t size)
 	const uint64_t address = (uintptr_t)p;
 	const uint64_t word =
 		(uint64_t)size << EVENT_SIZE_SHIFT | address | EVENT_KIND_ALLOC;
-
 	/*
 	 * If malloc(0) has returned NULL, the word is 0.  No event may begin
 	 * with such a word (RINGS.md, "Events"), so the slow path records this
 	 * call.
 	 */
-	if (!record_word(t, &t->alloc_tick, word,
-			 (address & EVENT_ADDRESS_EXTRA_BITS) == 0 &&
-				 size < EVENT_SIZE_LIMIT && word != 0))
-		return record_alloc_slow(p, size);
-	return p;
+	const bool fits = (address & EVENT_ADDRESS_EXTRA_BITS) == 0 &&
+			  size < EVENT_SIZE_LIMIT && word != 0;
+
+	if (__builtin_expect(record_word(t, &t->alloc_tick, word, fits), 1) ||
+	    record_unfenced_word(t, &t->alloc_tick,
+				 word | EVENT_KIND_ALLOC_STAMPED, fits))
+		return p;
+	return record_alloc_slow(p, size);
 }
 
 /* Record that calloc() has returned 'p', 'size' bytes in all.  Return 'p'. */
@@ -347,14 +415,17 @@ record_calloc(void *p, size_t size)
 {
 	struct thread *const t = thread_self;
 	const uint64_t address = (uintptr_t)p;
+	const uint64_t word = (uint64_t)size << EVENT_SIZE_SHIFT | address;
+	const bool fits = (address & EVENT_ADDRESS_EXTRA_BITS) == 0 &&
+			  size < EVENT_SIZE_LIMIT;
 
-	if (!record_word(t, &t->alloc_tick,
-			 (uint64_t)size << EVENT_SIZE_SHIFT | address |
-				 EVENT_KIND_CALLOC,
-			 (address & EVENT_ADDRESS_EXTRA_BITS) == 0 &&
-				 size < EVENT_SIZE_LIMIT))
-		return record_calloc_slow(p, size);
-	return p;
+	if (__builtin_expect(record_word(t, &t->alloc_tick,
+					 word | EVENT_KIND_CALLOC, fits),
+			     1) ||
+	    record_unfenced_word(t, &t->alloc_tick,
+				 word | EVENT_KIND_CALLOC_STAMPED, fits))
+		return p;
+	return record_calloc_slow(p, size);
 }
 
 /*
@@ -366,9 +437,13 @@ record_free(const void *p)
 {
 	struct thread *const t = thread_self;
 	const uint64_t address = (uintptr_t)p;
+	const bool fits = (address & EVENT_ADDRESS_EXTRA_BITS) == 0;
 
-	return record_word(t, &t->free_tick, address | EVENT_KIND_FREE,
-			   (address & EVENT_ADDRESS_EXTRA_BITS) == 0);
+	return __builtin_expect(record_word(t, &t->free_tick,
+					    address | EVENT_KIND_FREE, fits),
+				1) ||
+	       record_unfenced_word(t, &t->free_tick,
+				    address | EVENT_KIND_FREE_STAMPED, fits);
 }
 
 #endif /* RECORD_H */

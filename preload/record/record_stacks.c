@@ -253,6 +253,13 @@ put_short(struct thread *t, uint64_t word, enum event_kind kind,
 	if (__builtin_expect(
 		    t->head + RECORD_TICK_WORDS + 2 > ring_limit(t->ring), 0))
 		return false;
+	if (record_omits_fence(t->tick)) {
+		/* Not record_put_unfenced(): t->mask may be out of date. */
+		ring_put(t->ring, t->head, word | stamped_kind);
+		ring_put(t->ring, t->head + 1, clock_read_unfenced());
+		record_leave(t, t->head + 2);
+		return true;
+	}
 	if (tick == CLOCK_IDLE ? !record_have_brief_tick(t)
 			       : tick != CLOCK_STAMPED && tick != t->tick)
 		return false;

@@ -143,8 +143,9 @@ record_await_room(struct thread *t, unsigned words)
 
 /*
  * Read 'clock_tick'.  If the writer sleeps and is needed now, wake it.  If
- * another thread owns the tick, revoke the tick.  Return the tick if 't' may
- * use it, else CLOCK_STAMPED.
+ * another thread owns the tick, revoke the tick.  If the clock is in unfenced
+ * mode although there is another thread, end that mode.  Return the tick if 't'
+ * may use it, else CLOCK_STAMPED.
  */
 static uint64_t
 read_tick(const struct thread *t)
@@ -154,15 +155,16 @@ read_tick(const struct thread *t)
 		const uint64_t tick =
 			atomic_load_explicit(&clock_tick, memory_order_acquire);
 
-		if (tick == CLOCK_STAMPED)
-			return tick;
+		if (tick == CLOCK_STAMPED ||
+		    (tick == CLOCK_UNFENCED && clock_omits_fences()))
+			return CLOCK_STAMPED;
 		if (tick == CLOCK_IDLE) {
 			if (!wake_is_wanted(t->head - ring_tail(t->ring),
 					    t->mask + 1))
 				return CLOCK_STAMPED;
 			if (clock_wake())
 				wake_writer();
-		} else if (clock_is_owned(tick, t)) {
+		} else if (tick != CLOCK_UNFENCED && clock_is_owned(tick, t)) {
 			return tick == CLOCK_PENDING ? CLOCK_STAMPED : tick;
 		} else {
 			clock_revoke(tick);
@@ -366,7 +368,7 @@ record_put_block(struct thread *t, enum event_type type, unsigned flags,
 	const uint64_t stamp = record_stamp(t, block);
 
 	/* No later event may use a tick from before this event. */
-	set_tick(t, CLOCK_NO_TICK);
+	set_tick(t, clock_omits_fences() ? CLOCK_UNFENCED_OWN : CLOCK_NO_TICK);
 	/*
 	 * If the clock has left stamped mode meanwhile, change the clock back
 	 * to stamped mode, or confirm that 't' owns the tick, as
@@ -388,6 +390,18 @@ record_put_event(struct thread *t, enum event_type type, unsigned flags,
 	return record_put_block(t, type, flags, operand, &block);
 }
 
+bool
+record_put_unfenced_end(struct thread *t, unsigned flags,
+			const uint64_t *operand)
+{
+	if (!record_omits_fence(t->tick) ||
+	    t->head + EVENT_WORDS_MAX > ring_limit(t->ring))
+		return false;
+	t->head = put_wide(t, t->head, EVENT_REALLOC_END, flags,
+			   clock_read_unfenced(), operand, 3);
+	return true;
+}
+
 uint64_t
 record_put_text(struct thread *t, enum event_type type, unsigned flags,
 		const char *text, size_t nbytes)
@@ -406,7 +420,8 @@ record_put_text(struct thread *t, enum event_type type, unsigned flags,
 	head = put_prelude(t, tick, stamped);
 	if (stamped) {
 		stamp = record_stamp(t, &none);
-		set_tick(t, CLOCK_NO_TICK);
+		if (t->tick != CLOCK_UNFENCED_OWN)
+			set_tick(t, CLOCK_NO_TICK);
 	}
 	if (stamped && clock_tick_after(stamp) != CLOCK_STAMPED)
 		read_tick(t);

@@ -63,6 +63,14 @@ uint64_t record_put_block(struct thread *t, enum event_type type,
 			  const struct record_block *block);
 
 /*
+ * Put an EVENT_REALLOC_END with these operands into the ring of 't', which is
+ * closed, without publishing it.  Return false if its stamp needs a fence
+ * (record_omits_fence()), or if there is no room.
+ */
+bool record_put_unfenced_end(struct thread *t, unsigned flags,
+			     const uint64_t *operand);
+
+/*
  * Call this while the clock is idle.  Return true if the last tick in the ring
  * is recent enough (CLOCK_BRIEF), so that an event that follows needs no stamp.
  * If the last tick is too old, put a new brief tick into the ring, which takes

@@ -495,6 +495,51 @@ START_TEST(test_grant_comes_to_nothing)
 }
 END_TEST
 
+/* Unfenced mode, from its beginning to the second thread. */
+START_TEST(test_unfenced_mode)
+{
+	clock_init(true);
+	if (!clock_has_counter) {
+		ck_assert(!clock_omits_fences());
+		ck_assert_uint_eq(clock_tick, CLOCK_STAMPED);
+		return;
+	}
+	ck_assert(clock_omits_fences());
+	ck_assert_uint_eq(clock_tick, CLOCK_UNFENCED);
+	ck_assert(clock_is_stamped());
+	clock_renew(clock_stamp());
+	ck_assert_uint_eq(clock_tick, CLOCK_UNFENCED);
+	/* The mode lasts while the writer sleeps. */
+	clock_set_idle();
+	ck_assert(clock_omits_fences());
+	ck_assert(clock_wake());
+	ck_assert_uint_eq(clock_tick, CLOCK_UNFENCED);
+
+	const uint64_t epoch = clock_epoch;
+
+	clock_go_stamped();
+	ck_assert(!clock_omits_fences());
+	ck_assert_uint_eq(clock_tick, CLOCK_STAMPED);
+	ck_assert_uint_gt(clock_epoch, epoch);
+	/* The mode does not come back. */
+	clock_set_idle();
+	ck_assert(clock_wake());
+	ck_assert_uint_eq(clock_tick, CLOCK_STAMPED);
+}
+END_TEST
+
+/* A second thread begins while the writer sleeps. */
+START_TEST(test_unfenced_mode_ends_idle)
+{
+	clock_init(true);
+	clock_set_idle();
+	clock_go_stamped();
+	ck_assert_uint_eq(clock_tick, CLOCK_IDLE);
+	ck_assert(clock_wake());
+	ck_assert_uint_eq(clock_tick, CLOCK_STAMPED);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -509,6 +554,8 @@ main(void)
 	tcase_add_test(model, test_what_each_step_is_for);
 	tcase_add_test(real, test_grant);
 	tcase_add_test(real, test_grant_comes_to_nothing);
+	tcase_add_test(real, test_unfenced_mode);
+	tcase_add_test(real, test_unfenced_mode_ends_idle);
 	suite_add_tcase(s, model);
 	suite_add_tcase(s, real);
 	srunner_run_all(runner, CK_NORMAL);
