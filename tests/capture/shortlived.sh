@@ -35,7 +35,12 @@ tally()
 	$2 == "createThread" && !("carried" in v) { created++; born[t] = 1 }
 	$2 == "destroyThread" { ended++; over[t] = 1; next }
 	t > 0 && !(t in born) || t in over { astray++ }
-	$2 == "alloc" && v["size"] == 5000 { blocks[t]++; block[v["addr"]] = 1 }
+	# A segment begins with the blocks that are live, which the segment
+	# before has, too.
+	$2 == "alloc" && v["size"] == 5000 {
+		blocks[t] += !("carried" in v)
+		block[v["addr"]] = 1
+	}
 	$2 == "free" && v["addr"] in block {
 		frees[t]++
 		delete block[v["addr"]]
