@@ -7,8 +7,9 @@
 #include <string.h>
 
 /*
- * The hash is a polynomial of the words, in four parts that do not wait for
- * each other.
+ * The hash has four parts that do not wait for each other.  Each part begins
+ * with another number, and path_key() is not linear.  So it makes a difference
+ * which word has which value.
  */
 uint64_t
 path_sum(const struct path *path, uintptr_t bp)
@@ -16,16 +17,17 @@ path_sum(const struct path *path, uintptr_t bp)
 	const uintptr_t *const word = (const uintptr_t *)path->slot;
 	const uint16_t *at = path->offset;
 	const uint16_t *const end = at + path->count;
-	const uint64_t k = PATH_FACTOR;
-	uint64_t a = path->takes_bp ? bp : 0, b = 0, c = 0, d = 0;
+	uint64_t a = 0x243f6a8885a308d3 ^ (path->takes_bp ? bp : 0);
+	uint64_t b = 0x13198a2e03707344, c = 0xa4093822299f31d0;
+	uint64_t d = 0x082efa98ec4e6c89;
 
 	for (; at < end; at += PATH_GROUP) {
-		a = a * k + word[at[0]];
-		b = b * k + word[at[1]];
-		c = c * k + word[at[2]];
-		d = d * k + word[at[3]];
+		a = path_key(a, word[at[0]]);
+		b = path_key(b, word[at[1]]);
+		c = path_key(c, word[at[2]]);
+		d = path_key(d, word[at[3]]);
 	}
-	return ((a * k + b) * k + c) * k + d;
+	return path_key(path_key(path_key(a, b), c), d);
 }
 
 /*

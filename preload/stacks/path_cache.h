@@ -11,8 +11,8 @@
  * and its loads do not depend on each other.
  *
  * A path is small, because it has a hash of the values instead of the values.
- * The hash has 64 bits.  If another stack has its frames at the same addresses,
- * it has the same hash with a probability of about 2^-64.
+ * The hash has 64 bits, so two stacks with their frames at the same addresses
+ * hardly ever have the same hash.
  *
  * The cache finds a path in two ways.  The first is a prediction: a program
  * tends to come to the same paths in the same order.  Each path therefore has

@@ -124,6 +124,9 @@ done
 for program in rust-*; do
 	[ ! -e "$program" ] || walks "$program" 50000 "./$program" 500
 done
+$cc -O1 -o two_ways "$CAPTURE/shared/two_ways.c" ||
+	fail "cannot build two_ways"
+walks two_ways 100000 ./two_ways 100
 walks perl 15000 perl -e '
 	sub deep { my $n = shift; return [] if $n == 0; return [deep($n - 1)] }
 	$x{$_ % 777} .= "x$_" for 1 .. 30000;

@@ -277,6 +277,42 @@ START_TEST(each_word_of_a_path_counts)
 }
 END_TEST
 
+/* Exchange two words.  If they differ, the stack is another one. */
+static void
+check_exchange(uintptr_t *a, uintptr_t *b)
+{
+	const uintptr_t a_value = *a, b_value = *b;
+
+	*a = b_value;
+	*b = a_value;
+	if (a_value != b_value)
+		ck_assert_uint_eq(find(0), 0);
+	/* Change both words by the same number, in opposite directions. */
+	for (uintptr_t d = 1; d < 1ul << 46; d *= 8) {
+		*a = a_value + d;
+		*b = b_value - d;
+		ck_assert_uint_eq(find(0), 0);
+	}
+	*a = a_value;
+	*b = b_value;
+	ck_assert_uint_ne(find(0), 0);
+}
+
+START_TEST(the_places_of_values_count)
+{
+	for (uint32_t seed = 1; seed < 200; seed++) {
+		set_up();
+		lay_out(seed);
+		path_cache_add(cache, &walk, &outlet, seed, 0);
+		path_cache_add(cache, &walk, &outlet, seed, 0);
+		for (uint32_t i = 0; i < walk.count; i++)
+			for (uint32_t j = 0; j < i; j++)
+				check_exchange((uintptr_t *)walk.place[i].slot,
+					       (uintptr_t *)walk.place[j].slot);
+	}
+}
+END_TEST
+
 /* The stack 5 was larger when its path was made. */
 START_TEST(a_path_beyond_the_outermost_frame_is_not_read)
 {
@@ -321,6 +357,7 @@ main(void)
 		a_path_is_kept_when_it_comes_again,
 		nothing_is_read_beyond_the_end,
 		each_word_of_a_path_counts,
+		the_places_of_values_count,
 		a_path_beyond_the_outermost_frame_is_not_read,
 		what_cannot_be_compared_is_not_kept,
 	};
