@@ -12,12 +12,12 @@
  * which word has which value.
  */
 uint64_t
-path_sum(const struct path *path, uintptr_t bp)
+path_sum(const struct path *path, const struct walk_outlet *outlet)
 {
-	const uintptr_t *const word = (const uintptr_t *)path->slot;
+	const uintptr_t *const word = (const uintptr_t *)outlet->slot;
 	const uint16_t *at = path->offset;
 	const uint16_t *const end = at + path->count;
-	uint64_t a = 0x243f6a8885a308d3 ^ (path->takes_bp ? bp : 0);
+	uint64_t a = 0x243f6a8885a308d3 ^ (path->takes_bp ? outlet->bp : 0);
 	uint64_t b = 0x13198a2e03707344, c = 0xa4093822299f31d0;
 	uint64_t d = 0x082efa98ec4e6c89;
 
@@ -142,7 +142,7 @@ make_path(struct path_cache *cache, const struct walk *walk,
 		draft.path->offset[i] = 0;
 	memcpy(path_marks(draft.path), draft.mark,
 	       draft.path->count * sizeof(draft.mark[0]));
-	draft.path->sum = path_sum(draft.path, outlet->bp);
+	draft.path->sum = path_sum(draft.path, outlet);
 	return draft.path;
 }
 
@@ -208,8 +208,10 @@ split(struct path_cache *cache, struct path_entry *e, uint32_t at,
 }
 
 static void
-insert(struct path_cache *cache, uint32_t place, uint64_t key)
+insert(struct path_cache *cache, uint32_t place,
+       const struct walk_outlet *outlet)
 {
+	uint64_t key = path_key(outlet->slot, outlet->address);
 	struct path *const path = path_at(cache, place);
 
 	for (unsigned level = 0; level < PATH_LEVELS; level++) {
@@ -231,8 +233,9 @@ insert(struct path_cache *cache, uint32_t place, uint64_t key)
 			split(cache, e, at, place);
 			return;
 		}
-		key = path_key(key, path_mark(*(const uintptr_t *)(path->slot +
-								   e->branch)));
+		key = path_key(key,
+			       path_mark(*(const uintptr_t *)(outlet->slot +
+							      e->branch)));
 	}
 	set_entry(cache, key, place);
 }
@@ -267,7 +270,7 @@ is_path_of(const struct path *path, const struct walk *walk,
 	return path->node == node && path->epoch == epoch &&
 	       path->slot == outlet->slot &&
 	       path->reach <= walk->place[0].slot - outlet->slot &&
-	       path->sum == path_sum(path, outlet->bp);
+	       path->sum == path_sum(path, outlet);
 }
 
 void
@@ -283,8 +286,7 @@ path_cache_add(struct path_cache *cache, const struct walk *walk,
 					      outlet, node, epoch))
 			place = keep(cache, walk, outlet, node, epoch);
 		if (place != 0)
-			insert(cache, place,
-			       path_key(outlet->slot, outlet->address));
+			insert(cache, place, outlet);
 	}
 	*met = (struct path_met){ node, place };
 	if (place == 0) {

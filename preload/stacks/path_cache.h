@@ -178,11 +178,12 @@ path_next(struct path *path, uint32_t before)
 }
 
 /*
- * Compute the hash of the path's words in memory, and of the frame pointer 'bp'
- * if the path depends on it.  The caller has checked that the words can be
- * read.
+ * Compute the hash of the words that the path would have with this outlet, and
+ * of the frame pointer if the path depends on it.  The caller has checked that
+ * the words can be read.  If a fork has wiped the path meanwhile, its offsets
+ * are 0.
  */
-uint64_t path_sum(const struct path *path, uintptr_t bp);
+uint64_t path_sum(const struct path *path, const struct walk_outlet *outlet);
 
 /* Is 'path' the stack whose first visible frame is 'outlet'? */
 static inline __attribute__((always_inline)) bool
@@ -192,7 +193,7 @@ path_applies(const struct path *path, const struct walk_outlet *outlet,
 	return path->slot == outlet->slot &&
 	       path->first == (uint32_t)outlet->address &&
 	       path->reach < high - outlet->slot && path->epoch == epoch &&
-	       path->sum == path_sum(path, outlet->bp);
+	       path->sum == path_sum(path, outlet);
 }
 
 /*
