@@ -33,7 +33,7 @@ static struct order order;
 static _Atomic unsigned running;
 static _Atomic bool is_second_due, has_second_begun;
 static unsigned due; /* the operation of the first thread that sets this */
-static unsigned unfenced, fenced; /* operations of the first thread */
+static _Atomic unsigned unfenced, fenced; /* operations of the first thread */
 
 void
 wake_writer(void)
