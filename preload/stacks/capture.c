@@ -8,6 +8,7 @@
 #include "preload/stacks/code_object.h"
 #include "preload/stacks/object_table.h"
 #include "preload/stacks/path_cache.h"
+#include "preload/stacks/stack_key.h"
 #include "preload/stacks/stack_memo.h"
 #include "preload/stacks/stack_memory.h"
 #include "preload/stacks/stack_table.h"
@@ -90,7 +91,7 @@ static uint32_t
 number_end(const struct walk *walk)
 {
 	const uint32_t mark = walk_mark(walk);
-	const uint64_t key = stack_memo_key(0, mark);
+	const uint64_t key = stack_key_add(0, mark);
 	uint32_t id;
 
 	if (mark == 0)

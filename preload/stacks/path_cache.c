@@ -8,7 +8,7 @@
 
 /*
  * The hash has four parts that do not wait for each other.  Each part begins
- * with another number, and path_key() is not linear.  So it makes a difference
+ * with another number, and stack_key_add() is not linear.  So it makes a difference
  * which word has which value.
  */
 uint64_t
@@ -22,12 +22,12 @@ path_sum(const struct path *path, const struct walk_outlet *outlet)
 	uint64_t d = 0x082efa98ec4e6c89;
 
 	for (; at < end; at += PATH_GROUP) {
-		a = path_key(a, word[at[0]]);
-		b = path_key(b, word[at[1]]);
-		c = path_key(c, word[at[2]]);
-		d = path_key(d, word[at[3]]);
+		a = stack_key_add(a, word[at[0]]);
+		b = stack_key_add(b, word[at[1]]);
+		c = stack_key_add(c, word[at[2]]);
+		d = stack_key_add(d, word[at[3]]);
 	}
-	return path_key(path_key(path_key(a, b), c), d);
+	return stack_key_add(stack_key_add(stack_key_add(a, b), c), d);
 }
 
 /*
@@ -203,15 +203,15 @@ split(struct path_cache *cache, struct path_entry *e, uint32_t at,
 	 * entry that is set last replaces the other.  Set the entry of the new
 	 * path last, so that this entry stays.
 	 */
-	set_entry(cache, path_key(key, path_marks(a)[at]), a_place);
-	set_entry(cache, path_key(key, path_marks(b)[at]), place);
+	set_entry(cache, stack_key_add(key, path_marks(a)[at]), a_place);
+	set_entry(cache, stack_key_add(key, path_marks(b)[at]), place);
 }
 
 static void
 insert(struct path_cache *cache, uint32_t place,
        const struct walk_outlet *outlet)
 {
-	uint64_t key = path_key(outlet->slot, outlet->address);
+	uint64_t key = stack_key_add(outlet->slot, outlet->address);
 	struct path *const path = path_at(cache, place);
 
 	for (unsigned level = 0; level < PATH_LEVELS; level++) {
@@ -233,9 +233,9 @@ insert(struct path_cache *cache, uint32_t place,
 			split(cache, e, at, place);
 			return;
 		}
-		key = path_key(key,
-			       path_mark(*(const uintptr_t *)(outlet->slot +
-							      e->branch)));
+		key = stack_key_add(
+			key, path_mark(*(const uintptr_t *)(outlet->slot +
+							    e->branch)));
 	}
 	set_entry(cache, key, place);
 }

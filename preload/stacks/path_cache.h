@@ -42,6 +42,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "preload/stacks/stack_key.h"
 #include "preload/stacks/walk.h"
 
 /* Maximum number of words in a path.  Stacks with more words are not kept. */
@@ -126,14 +127,6 @@ struct path_cache {
 /* Maximum number of entries that a search follows. */
 #define PATH_LEVELS 6u
 
-static inline uint64_t
-path_key(uint64_t key, uintptr_t word)
-{
-	const uint64_t next = (key ^ word) * 0x9e3779b97f4a7c15ull;
-
-	return next ^ next >> 32;
-}
-
 static inline struct path_entry *
 path_entry(struct path_cache *cache, uint64_t key)
 {
@@ -146,12 +139,10 @@ path_at(struct path_cache *cache, uint32_t place)
 	return (struct path *)&cache->pool[place * PATH_LINE_NBYTES];
 }
 
-#define PATH_FACTOR 0x9e3779b97f4a7c15ull
-
 static inline uint16_t
 path_mark(uintptr_t word)
 {
-	return (uint16_t)(word * PATH_FACTOR >> 48);
+	return (uint16_t)stack_key_add(0, word);
 }
 
 /* Return the number of offsets of a path with 'count' words. */
@@ -204,7 +195,7 @@ static inline __attribute__((always_inline)) uint32_t
 path_search(struct path_cache *cache, const struct walk_outlet *outlet,
 	    uintptr_t high)
 {
-	uint64_t key = path_key(outlet->slot, outlet->address);
+	uint64_t key = stack_key_add(outlet->slot, outlet->address);
 
 	for (unsigned level = 0; level < PATH_LEVELS; level++) {
 		const struct path_entry *const e = path_entry(cache, key);
@@ -214,9 +205,9 @@ path_search(struct path_cache *cache, const struct walk_outlet *outlet,
 		/* A branch is never at the first word, whose offset is 0. */
 		if (e->branch == 0)
 			return e->path;
-		key = path_key(key,
-			       path_mark(*(const uintptr_t *)(outlet->slot +
-							      e->branch)));
+		key = stack_key_add(
+			key, path_mark(*(const uintptr_t *)(outlet->slot +
+							    e->branch)));
 	}
 	return 0;
 }

@@ -47,18 +47,6 @@ struct stack_memo {
 	struct stack_memo_entry entries[STACK_MEMO_MAX];
 };
 
-/*
- * Compute the hash of a stack from the hash of the caller's stack and the
- * innermost frame, 'address'.
- */
-static inline uint64_t
-stack_memo_key(uint64_t caller_key, uintptr_t address)
-{
-	const uint64_t key = (caller_key ^ address) * 0x9e3779b97f4a7c15ull;
-
-	return key ^ key >> 32;
-}
-
 static inline struct stack_memo_entry *
 stack_memo_entry(struct stack_memo *memo, uint64_t key)
 {

@@ -7,7 +7,7 @@
 
 #include "preload/stacks/cfi_expression.h"
 #include "preload/stacks/code_object.h"
-#include "preload/stacks/stack_memo.h"
+#include "preload/stacks/stack_key.h"
 #include "preload/stacks/stack_memory.h"
 #include "preload/stacks/unwind_rule.h"
 
@@ -443,7 +443,7 @@ keep(struct walk *walk, uint32_t base, uint32_t inner_count)
 		from--;
 		walk->place[i] = walk->inner_place[from];
 		*f = walk->inner[from];
-		key = stack_memo_key(key, walk->place[i].address);
+		key = stack_key_add(key, walk->place[i].address);
 		f->key = key;
 		f->node = 0;
 		count_care(walk, i);

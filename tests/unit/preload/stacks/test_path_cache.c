@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "preload/stacks/stack_memo.h"
+#include "preload/stacks/stack_key.h"
 #include "tests/unit/support/hand.h"
 
 #define WORDS	  4096u
@@ -70,7 +70,7 @@ store_walk(const struct walk_place *place, const struct walk_frame *frame,
 	for (uint32_t i = 0; i < count; i++) {
 		walk.place[i] = place[count - 1 - i];
 		walk.frame[i] = frame[count - 1 - i];
-		key = stack_memo_key(key, walk.place[i].address);
+		key = stack_key_add(key, walk.place[i].address);
 		walk.frame[i].key = key;
 	}
 }
@@ -123,8 +123,8 @@ hash_of_walk(void)
 	uint64_t hash = 0;
 
 	for (uint32_t i = 0; i < walk.count; i++) {
-		hash = stack_memo_key(hash, walk.place[i].slot);
-		hash = stack_memo_key(hash, walk.place[i].address);
+		hash = stack_key_add(hash, walk.place[i].slot);
+		hash = stack_key_add(hash, walk.place[i].address);
 	}
 	return hash;
 }
