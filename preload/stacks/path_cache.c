@@ -8,8 +8,8 @@
 
 /*
  * The hash has four parts that do not wait for each other.  Each part begins
- * with another number, and stack_key_add() is not linear.  So it makes a difference
- * which word has which value.
+ * with another number, and stack_key_add() is not linear.  So it makes a
+ * difference which word has which value.
  */
 uint64_t
 path_sum(const struct path *path, const struct walk_outlet *outlet)
@@ -99,8 +99,8 @@ add_frames(struct draft *draft, const struct walk *walk)
 static uint32_t
 path_nlines(uint32_t count)
 {
-	const size_t nbytes =
-		offsetof(struct path, offset) + count * 2 * sizeof(uint16_t);
+	const size_t nbytes = offsetof(struct path, offset) +
+			      (path_noffsets(count) + count) * sizeof(uint16_t);
 
 	return (uint32_t)((nbytes + PATH_LINE_NBYTES - 1) / PATH_LINE_NBYTES);
 }
@@ -280,6 +280,9 @@ path_cache_add(struct path_cache *cache, const struct walk *walk,
 	struct path_met *const met = &cache->met[node % (1u << PATH_MET_BITS)];
 	uint32_t place = 0;
 
+	/* If a fork has interrupted a search, this place is from before it. */
+	if (cache->last >= cache->used)
+		cache->last = cache->before = 0;
 	if (walk->end == WALK_OUTERMOST && met->node == node) {
 		place = met->path;
 		if (place == 0 || !is_path_of(path_at(cache, place), walk,

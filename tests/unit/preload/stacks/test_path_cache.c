@@ -17,7 +17,6 @@
 #define WORDS	  4096u
 #define FUNCTIONS 24u
 #define DEPTH	  20u
-#define NUMBERS	  100000u
 
 enum kind {
 	BY_SP,
@@ -224,16 +223,83 @@ START_TEST(a_path_is_kept_when_it_comes_again)
 }
 END_TEST
 
+/* Lay out the stack with this number, and keep it as the only path. */
+static struct path *
+keep_alone(uint32_t seed, uint32_t node)
+{
+	set_up();
+	lay_out(seed);
+	path_cache_add(cache, &walk, &outlet, node, 0);
+	path_cache_add(cache, &walk, &outlet, node, 0);
+	return path_at(cache, cache->last);
+}
+
+START_TEST(a_path_has_all_its_lines)
+{
+	for (uint32_t seed = 1; seed < 200; seed++) {
+		struct path *const path = keep_alone(seed, 5);
+
+		ck_assert_uint_le((uintptr_t)(path_marks(path) + path->count),
+				  (uintptr_t)path_at(cache, cache->used));
+	}
+}
+END_TEST
+
+/*
+ * A signal handler forks just before path_sum(), and the child finds some or
+ * all of the path wiped.
+ */
+START_TEST(a_fork_may_wipe_a_path)
+{
+	struct path *const path = keep_alone(7, 5);
+	const uint64_t sum = path->sum;
+
+	path->slot = 0;
+	ck_assert_uint_eq(path_sum(path, &outlet), sum);
+	memset(path->offset, 0, path->count * sizeof(path->offset[0]));
+	ck_assert_uint_ne(path_sum(path, &outlet), sum);
+	memset(path, 0, sizeof(*path));
+	ck_assert_uint_ne(path_sum(path, &outlet), sum);
+	ck_assert_uint_eq(find(0), 0);
+}
+END_TEST
+
+/*
+ * A fork that interrupts a search leaves the child with an empty pool, and with
+ * a place from before the fork.
+ */
+START_TEST(an_old_place_changes_no_new_path)
+{
+	unsigned long_count = 0;
+
+	for (uint32_t seed = 1; seed < 200; seed++) {
+		struct path *path;
+
+		set_up();
+		cache->last = 2;
+		lay_out(seed);
+		path_cache_add(cache, &walk, &outlet, 5, 0);
+		cache->last = 2;
+		path_cache_add(cache, &walk, &outlet, 5, 0);
+		path = path_at(cache, 1);
+		long_count += path->count > 16;
+		for (uint32_t i = 0; i < path->count; i++)
+			ck_assert_uint_eq(
+				path_marks(path)[i],
+				path_mark(((uintptr_t *)path
+						   ->slot)[path->offset[i]]));
+	}
+	ck_assert_uint_gt(long_count, 10);
+}
+END_TEST
+
 START_TEST(nothing_is_read_beyond_the_end)
 {
 	uintptr_t last;
 
-	set_up();
-	lay_out(7);
+	keep_alone(7, 5);
 	ck_assert_uint_ge(walk.count, 2);
 	last = walk.place[0].slot;
-	path_cache_add(cache, &walk, &outlet, 5, 0);
-	path_cache_add(cache, &walk, &outlet, 5, 0);
 	ck_assert_uint_eq(path_cache_find(cache, &outlet, last + 8, 0), 5);
 	ck_assert_uint_eq(path_cache_find(cache, &outlet, last, 0), 0);
 }
@@ -263,10 +329,7 @@ START_TEST(each_word_of_a_path_counts)
 {
 	for (uint32_t seed = 1; seed < 200; seed++) {
 		/* Paths of other seeds may take the entries of this one. */
-		set_up();
-		lay_out(seed);
-		path_cache_add(cache, &walk, &outlet, seed, 0);
-		path_cache_add(cache, &walk, &outlet, seed, 0);
+		keep_alone(seed, seed);
 		ck_assert_uint_eq(find(0), seed);
 		for (uint32_t i = 0; i < walk.count; i++) {
 			check_word((uintptr_t *)walk.place[i].slot);
@@ -301,10 +364,7 @@ check_exchange(uintptr_t *a, uintptr_t *b)
 START_TEST(the_places_of_values_count)
 {
 	for (uint32_t seed = 1; seed < 200; seed++) {
-		set_up();
-		lay_out(seed);
-		path_cache_add(cache, &walk, &outlet, seed, 0);
-		path_cache_add(cache, &walk, &outlet, seed, 0);
+		keep_alone(seed, seed);
 		for (uint32_t i = 0; i < walk.count; i++)
 			for (uint32_t j = 0; j < i; j++)
 				check_exchange((uintptr_t *)walk.place[i].slot,
@@ -316,13 +376,8 @@ END_TEST
 /* The stack 5 was larger when its path was made. */
 START_TEST(a_path_beyond_the_outermost_frame_is_not_read)
 {
-	struct path *path;
+	struct path *const path = keep_alone(7, 5);
 
-	set_up();
-	lay_out(7);
-	path_cache_add(cache, &walk, &outlet, 5, 0);
-	path_cache_add(cache, &walk, &outlet, 5, 0);
-	path = path_at(cache, cache->last);
 	path->offset[path->count - 1] = UINT16_MAX;
 	path->reach = UINT16_MAX * 8u;
 	path_cache_add(cache, &walk, &outlet, 5, 0);
@@ -355,6 +410,9 @@ main(void)
 		paths_in_the_same_order,
 		more_paths_than_have_room,
 		a_path_is_kept_when_it_comes_again,
+		a_path_has_all_its_lines,
+		a_fork_may_wipe_a_path,
+		an_old_place_changes_no_new_path,
 		nothing_is_read_beyond_the_end,
 		each_word_of_a_path_counts,
 		the_places_of_values_count,
