@@ -457,14 +457,13 @@ put_free(const void *p, size_t nbytes)
 {
 	const struct record_block block = { (uintptr_t)p, nbytes, true };
 
-	/*
-	 * If this free is part of an operator delete, the free is already
-	 * recorded.
-	 */
-	if (record_frees_have_stacks && thread_self->deleting == p)
-		return;
 	if (record_frees_have_stacks) {
-		record_stacked_free(&block);
+		/*
+		 * If this free is part of an operator delete, the free is
+		 * already recorded.
+		 */
+		if (thread_self->deleting != p)
+			record_stacked_free(&block);
 		return;
 	}
 	if ((block.address & EVENT_ADDRESS_EXTRA_BITS) == 0 &&

@@ -149,7 +149,7 @@ number_frames(struct capture *c, uint32_t epoch)
 
 		node = id != 0 ? id : number_new(key, node, address);
 		frame[i].node = node;
-		stack_memo_put(c->memo, frame[i].key, epoch, node);
+		stack_memo_put(c->memo, key, epoch, node);
 	}
 	return node;
 }

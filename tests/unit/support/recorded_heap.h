@@ -3,8 +3,9 @@
  * recorded_heap.h - a heap without a lock, whose threads record with record.h
  *
  * The threads take blocks from each other, and record each operation as
- * interpose.c does.  The file that includes this one defines BLOCKS, the number
- * of blocks, and WORDS, the size of a ring.  It also defines wake_writer() and
+ * interpose.c does.  A consumer orders the events.  The file that includes this
+ * one defines THREADS, the number of threads, BLOCKS, the number of blocks, and
+ * WORDS, the size of a ring.  It also defines wake_writer() and
  * wake_is_wanted().
  */
 #ifndef TESTS_RECORDED_HEAP_H
@@ -16,6 +17,7 @@
 
 #include "preload/process/attach.h"
 #include "preload/record/record.h"
+#include "preload/record/ring_wait.h"
 #include "preload/record/thread.h"
 #include "preload/record/wake.h"
 
@@ -52,6 +54,11 @@ wake_count_unattached(void)
 {
 	abort();
 }
+
+static struct thread threads[THREADS];
+static struct order_producer *list[THREADS], *heap[THREADS];
+static struct order order;
+static _Atomic unsigned running; /* threads */
 
 /* The heap: a block is free if its number is in its place. */
 static _Atomic unsigned free_blocks[BLOCKS];
@@ -145,10 +152,19 @@ prepare(struct thread *t)
 				 0);
 	t->ring = ring_init(memory, WORDS);
 	t->mask = WORDS - 1;
-	t->tick = CLOCK_NO_TICK;
+	t->tick = t->alloc_tick = t->free_tick = CLOCK_NO_TICK;
 	t->limit = ring_limit(t->ring);
 	t->producer = (struct order_producer){ .ring = t->ring };
 	atomic_store_explicit(&t->state, THREAD_ACTIVE, memory_order_relaxed);
+}
+
+/* Consumer: order the events up to this stamp, and release their room. */
+static inline void
+drain(uint64_t until)
+{
+	order_round(&order, list, THREADS, until, false);
+	for (unsigned i = 0; i < THREADS; i++)
+		ring_wait_release(threads[i].ring, threads[i].producer.pos);
 }
 
 #endif /* TESTS_RECORDED_HEAP_H */

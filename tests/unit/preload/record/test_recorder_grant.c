@@ -15,7 +15,6 @@
 #include <stdlib.h>
 
 #include "preload/clock/clock.h"
-#include "preload/record/ring_wait.h"
 
 #define THREADS 3
 #define WORDS	1024u
@@ -28,10 +27,6 @@
 #include "tests/unit/support/blocks.h"
 #include "tests/unit/support/recorded_heap.h"
 
-static struct thread threads[THREADS];
-static struct order_producer *list[THREADS], *heap[THREADS];
-static struct order order;
-static _Atomic unsigned running;
 static _Atomic unsigned alone; /* 0, or the number of a thread and 1 */
 
 /* No producer needs the writer here. */
@@ -80,14 +75,6 @@ produce(void *argument)
 	/* release: the consumer that sees it also sees the last head. */
 	atomic_fetch_sub_explicit(&running, 1, memory_order_release);
 	return NULL;
-}
-
-static void
-drain(uint64_t until)
-{
-	order_round(&order, list, THREADS, until, false);
-	for (unsigned i = 0; i < THREADS; i++)
-		ring_wait_release(threads[i].ring, threads[i].producer.pos);
 }
 
 /* One round of the writer, which grants the tick to the next thread. */

@@ -15,7 +15,6 @@
 #include <stdlib.h>
 
 #include "preload/clock/clock.h"
-#include "preload/record/ring_wait.h"
 
 #define THREADS 2
 #define WORDS	1024u
@@ -27,10 +26,6 @@
 #include "tests/unit/support/blocks.h"
 #include "tests/unit/support/recorded_heap.h"
 
-static struct thread threads[THREADS];
-static struct order_producer *list[THREADS], *heap[THREADS];
-static struct order order;
-static _Atomic unsigned running;
 static _Atomic bool is_second_due, has_second_begun;
 static unsigned due; /* the operation of the first thread that sets this */
 static _Atomic unsigned unfenced, fenced; /* operations of the first thread */
@@ -119,14 +114,6 @@ produce(void *argument)
 	/* release: the consumer that sees it also sees the last head. */
 	atomic_fetch_sub_explicit(&running, 1, memory_order_release);
 	return NULL;
-}
-
-static void
-drain(uint64_t until)
-{
-	order_round(&order, list, THREADS, until, false);
-	for (unsigned i = 0; i < THREADS; i++)
-		ring_wait_release(threads[i].ring, threads[i].producer.pos);
 }
 
 /* One round of the writer, which goes idle after some rounds. */
