@@ -40,6 +40,19 @@ stacks 'depth 5' 400 five.hatf 5
 HATFTRACE_STACKS=on:frees trace frees.hatf ./callers 50
 clean frees.hatf
 stacks 'frees' 700 frees.hatf 256 frees
+# Most events of a thread that is alone with an awake writer take a fast path,
+# but not those with stacks.
+for clock in auto us; do
+	HATFTRACE_BEGIN=now HATFTRACE_CLOCK=$clock HATFTRACE_STACKS=on \
+		trace "$clock.hatf" ./callers 60
+	clean "$clock.hatf"
+	stacks "alone, clock $clock" 480 "$clock.hatf"
+	HATFTRACE_BEGIN=now HATFTRACE_CLOCK=$clock HATFTRACE_STACKS=on:frees \
+		trace "$clock-frees.hatf" ./callers 60
+	clean "$clock-frees.hatf"
+	stacks "alone with frees, clock $clock" 840 "$clock-frees.hatf" \
+		256 frees
+done
 HATFTRACE_STACKS=off trace off.hatf ./callers 5
 "$HATF" dump --meta --format json off.hatf | grep -q 'HATF stack' &&
 	fail "stacks that nobody asked for"
