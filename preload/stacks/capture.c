@@ -171,28 +171,40 @@ walk_and_number(struct capture *c, const struct walk_context *here,
 	return top->node != 0 ? top->node : number_frames(c, epoch);
 }
 
+/* Find the number of a stack that was not predicted.  '*here' is the caller. */
+static __attribute__((noinline)) uint32_t
+search_or_walk(struct capture *c, const struct walk_context *here,
+	       uint32_t epoch)
+{
+	struct stack_memory memory;
+	struct walk_outlet outlet;
+	uint32_t node;
+
+	stack_memory_init(&memory, here->sp);
+	if (!walk_exits_find(&c->walk.exits, here->sp, here->bp, memory.high,
+			     &outlet))
+		return walk_and_number(c, here, NULL, epoch);
+	if (!memory.is_known)
+		return walk_and_number(c, here, &outlet, epoch);
+	node = path_cache_find(c->paths, here, &outlet, memory.high, epoch);
+	if (node != 0)
+		return node;
+	node = walk_and_number(c, here, &outlet, epoch);
+	if (node != 0 && c->walk.count != 0)
+		path_cache_add(c->paths, &c->walk, here, &outlet, node, epoch);
+	return node;
+}
+
 uint32_t
 capture_stack(struct capture *c)
 {
 	const struct walk_context here = walk_here();
 	const uint32_t epoch = stack_table_epoch();
-	struct stack_memory memory;
-	struct walk_outlet outlet;
-	uint32_t node;
-	bool has_left;
+	const uintptr_t end = stack_memory_end(here.sp);
+	uint32_t node = 0;
 
-	stack_memory_init(&memory, here.sp);
-	has_left = walk_exits_find(&c->walk.exits, here.sp, here.bp,
-				   memory.high, &outlet);
-	if (!has_left)
-		return walk_and_number(c, &here, NULL, epoch);
-	if (!memory.is_known)
-		return walk_and_number(c, &here, &outlet, epoch);
-	node = path_cache_find(c->paths, &outlet, memory.high, epoch);
-	if (node != 0)
-		return node;
-	node = walk_and_number(c, &here, &outlet, epoch);
-	if (node != 0 && c->walk.count != 0)
-		path_cache_add(c->paths, &c->walk, &outlet, node, epoch);
-	return node;
+	if (__builtin_expect(end != 0, 1))
+		node = path_cache_predict(c->paths, &here, end, epoch);
+	return __builtin_expect(node != 0, 1) ? node
+					      : search_or_walk(c, &here, epoch);
 }

@@ -6,28 +6,57 @@
 #include <stddef.h>
 #include <string.h>
 
-/*
- * The hash has four parts that do not wait for each other.  Each part begins
- * with another number, and stack_key_add() is not linear.  So it makes a
- * difference which word has which value.
- */
-uint64_t
-path_sum(const struct path *path, const struct walk_outlet *outlet)
+static uint64_t
+path_key(const struct walk_context *here, const struct walk_outlet *outlet)
 {
-	const uintptr_t *const word = (const uintptr_t *)outlet->slot;
-	const uint16_t *at = path->offset;
-	const uint16_t *const end = at + path->count;
-	uint64_t a = 0x243f6a8885a308d3 ^ (path->takes_bp ? outlet->bp : 0);
-	uint64_t b = 0x13198a2e03707344, c = 0xa4093822299f31d0;
-	uint64_t d = 0x082efa98ec4e6c89;
+	return stack_key_add(here->sp, outlet->address);
+}
 
-	for (; at < end; at += PATH_GROUP) {
-		a = stack_key_add(a, word[at[0]]);
-		b = stack_key_add(b, word[at[1]]);
-		c = stack_key_add(c, word[at[2]]);
-		d = stack_key_add(d, word[at[3]]);
+/* Return the key that follows 'key' at a branch by the word at 'offset'. */
+static uint64_t
+branch_key(uint64_t key, const struct walk_context *here, uint32_t offset)
+{
+	const uintptr_t word = *(const uintptr_t *)(here->sp + offset);
+
+	return stack_key_add(key, path_mark(word));
+}
+
+/*
+ * Search the table.  Return the place of the only path that can be the stack,
+ * or 0 if there is none.
+ */
+static uint32_t
+search(struct path_cache *cache, const struct walk_context *here,
+       const struct walk_outlet *outlet, uintptr_t high)
+{
+	uint64_t key = path_key(here, outlet);
+
+	for (unsigned level = 0; level < PATH_LEVELS; level++) {
+		const struct path_entry *const e = path_entry(cache, key);
+
+		if (e->key != key || e->branch >= high - here->sp)
+			return 0;
+		if (e->branch == 0)
+			return e->path;
+		key = branch_key(key, here, e->branch);
 	}
-	return stack_key_add(stack_key_add(stack_key_add(a, b), c), d);
+	return 0;
+}
+
+uint32_t
+path_cache_find(struct path_cache *cache, const struct walk_context *here,
+		const struct walk_outlet *outlet, uintptr_t high,
+		uint32_t epoch)
+{
+	const uint32_t place = search(cache, here, outlet, high);
+	const struct path *const path = path_at(cache, place);
+
+	if (!path_applies(path, here, high, epoch))
+		return 0;
+	if (cache->last != 0)
+		*path_prediction(cache) = (uint16_t)place;
+	path_follow(cache, place);
+	return path->node;
 }
 
 /*
@@ -41,13 +70,13 @@ struct draft {
 
 /*
  * Add the word at 'slot' to the path, with its present value.  Return false if
- * the path has no room, or if the word is too far from the path's first word.
+ * the path has no room, or if the word is too far from the stack pointer.
  */
 static bool
 add_word(struct draft *draft, uintptr_t slot)
 {
 	struct path *const path = draft->path;
-	const uintptr_t offset = slot - path->slot;
+	const uintptr_t offset = slot - path->sp;
 
 	if (path->count == PATH_WORDS_MAX ||
 	    offset / sizeof(uintptr_t) > UINT16_MAX)
@@ -62,24 +91,28 @@ add_word(struct draft *draft, uintptr_t slot)
 /*
  * The frame at 'idx' was found by a frame pointer.  If a frame further in has
  * saved this frame pointer, add the word that holds it.  Otherwise the frame
- * pointer is unchanged since the first visible frame, so set 'takes_bp'.
- * Return false if the word cannot be added.
+ * pointer is unchanged since the start of the walk, so set 'takes_bp'.  Return
+ * false if the word cannot be added.
  */
 static bool
 add_frame_pointer(struct draft *draft, const struct walk *walk, uint32_t idx)
 {
+	const struct walk_exit *const exit = walk_last_exit(walk);
+
 	for (uint32_t i = idx + 1; i + 1 < walk->count; i++)
 		if (walk->frame[i].bp_slot != WALK_BP_KEPT)
-			return walk->frame[i].bp_slot >= draft->path->slot &&
+			return walk->frame[i].bp_slot >= draft->path->sp &&
 			       add_word(draft, walk->frame[i].bp_slot);
+	if (exit->bp != 0)
+		return add_word(draft, draft->path->sp + exit->bp);
 	draft->path->takes_bp = true;
 	return true;
 }
 
 /*
- * Add the words of all frames to the path.  Return false if comparing words of
- * memory cannot prove that the stack is the same, or if there are too many
- * words.
+ * Add the words of all visible frames, innermost first.  Return false if
+ * comparing words of memory cannot prove that the stack is the same, or if
+ * there are too many words.
  */
 static bool
 add_frames(struct draft *draft, const struct walk *walk)
@@ -89,8 +122,22 @@ add_frames(struct draft *draft, const struct walk *walk)
 
 		if (f->bp_slot == WALK_BY_ROW ||
 		    (f->is_by_bp && !add_frame_pointer(draft, walk, i)) ||
-		    walk->place[i].slot < draft->path->slot ||
+		    walk->place[i].slot < draft->path->sp ||
 		    !add_word(draft, walk->place[i].slot))
+			return false;
+	}
+	return true;
+}
+
+/* Add the return addresses in the recorder's own code. */
+static bool
+add_hidden(struct draft *draft, const struct walk_exit *exit)
+{
+	for (unsigned i = 0; i < WALK_EXIT_FRAMES; i++) {
+		/* The first one may be repeated. */
+		if (i != 0 && exit->hidden_slot[i] == exit->hidden_slot[0])
+			continue;
+		if (!add_word(draft, draft->path->sp + exit->hidden_slot[i]))
 			return false;
 	}
 	return true;
@@ -122,9 +169,13 @@ empty(struct path_cache *cache)
  */
 static struct path *
 make_path(struct path_cache *cache, const struct walk *walk,
-	  const struct walk_outlet *outlet)
+	  const struct walk_context *here, const struct walk_outlet *outlet)
 {
 	struct draft draft;
+
+	/* Hidden frames after the exit would be missing in the path. */
+	if (walk->place[walk->count - 1].slot != outlet->slot)
+		return NULL;
 
 	if (cache->used + path_nlines(PATH_WORDS_MAX) > PATH_POOL_LINES)
 		empty(cache);
@@ -132,17 +183,18 @@ make_path(struct path_cache *cache, const struct walk *walk,
 		cache->used = 1;
 	draft.path = path_at(cache, cache->used);
 	*draft.path = (struct path){
-		.slot = outlet->slot,
+		.sp = here->sp,
 		.first = (uint32_t)outlet->address,
 	};
-	if (!add_frames(&draft, walk))
+	if (!add_frames(&draft, walk) ||
+	    !add_hidden(&draft, walk_last_exit(walk)))
 		return NULL;
 	for (uint32_t i = draft.path->count;
 	     i < path_noffsets(draft.path->count); i++)
-		draft.path->offset[i] = 0;
+		draft.path->offset[i] = draft.path->offset[0];
 	memcpy(path_marks(draft.path), draft.mark,
 	       draft.path->count * sizeof(draft.mark[0]));
-	draft.path->sum = path_sum(draft.path, outlet);
+	draft.path->sum = path_sum(draft.path, here);
 	return draft.path;
 }
 
@@ -209,9 +261,9 @@ split(struct path_cache *cache, struct path_entry *e, uint32_t at,
 
 static void
 insert(struct path_cache *cache, uint32_t place,
-       const struct walk_outlet *outlet)
+       const struct walk_context *here, const struct walk_outlet *outlet)
 {
-	uint64_t key = stack_key_add(outlet->slot, outlet->address);
+	uint64_t key = path_key(here, outlet);
 	struct path *const path = path_at(cache, place);
 
 	for (unsigned level = 0; level < PATH_LEVELS; level++) {
@@ -219,7 +271,7 @@ insert(struct path_cache *cache, uint32_t place,
 		struct path *const old = path_at(cache, e->path);
 		uint32_t at;
 
-		if (e->key != key || old->slot != path->slot ||
+		if (e->key != key || old->sp != path->sp ||
 		    old->epoch != path->epoch)
 			break;
 		at = first_difference(old, path);
@@ -233,9 +285,7 @@ insert(struct path_cache *cache, uint32_t place,
 			split(cache, e, at, place);
 			return;
 		}
-		key = stack_key_add(
-			key, path_mark(*(const uintptr_t *)(outlet->slot +
-							    e->branch)));
+		key = branch_key(key, here, e->branch);
 	}
 	set_entry(cache, key, place);
 }
@@ -246,9 +296,10 @@ insert(struct path_cache *cache, uint32_t place,
  */
 static uint32_t
 keep(struct path_cache *cache, const struct walk *walk,
-     const struct walk_outlet *outlet, uint32_t node, uint32_t epoch)
+     const struct walk_context *here, const struct walk_outlet *outlet,
+     uint32_t node, uint32_t epoch)
 {
-	struct path *const path = make_path(cache, walk, outlet);
+	struct path *const path = make_path(cache, walk, here, outlet);
 	const uint32_t place = cache->used;
 
 	if (path == NULL)
@@ -265,16 +316,15 @@ keep(struct path_cache *cache, const struct walk *walk,
  */
 static bool
 is_path_of(const struct path *path, const struct walk *walk,
-	   const struct walk_outlet *outlet, uint32_t node, uint32_t epoch)
+	   const struct walk_context *here, uint32_t node, uint32_t epoch)
 {
-	return path->node == node && path->epoch == epoch &&
-	       path->slot == outlet->slot &&
-	       path->reach <= walk->place[0].slot - outlet->slot &&
-	       path->sum == path_sum(path, outlet);
+	return path->node == node &&
+	       path_applies(path, here, walk->place[0].slot + 1, epoch);
 }
 
 void
 path_cache_add(struct path_cache *cache, const struct walk *walk,
+	       const struct walk_context *here,
 	       const struct walk_outlet *outlet, uint32_t node, uint32_t epoch)
 {
 	struct path_met *const met = &cache->met[node % (1u << PATH_MET_BITS)];
@@ -285,11 +335,11 @@ path_cache_add(struct path_cache *cache, const struct walk *walk,
 		cache->last = cache->before = 0;
 	if (walk->end == WALK_OUTERMOST && met->node == node) {
 		place = met->path;
-		if (place == 0 || !is_path_of(path_at(cache, place), walk,
-					      outlet, node, epoch))
-			place = keep(cache, walk, outlet, node, epoch);
+		if (place == 0 ||
+		    !is_path_of(path_at(cache, place), walk, here, node, epoch))
+			place = keep(cache, walk, here, outlet, node, epoch);
 		if (place != 0)
-			insert(cache, place, outlet);
+			insert(cache, place, here, outlet);
 	}
 	*met = (struct path_met){ node, place };
 	if (place == 0) {
@@ -297,7 +347,6 @@ path_cache_add(struct path_cache *cache, const struct walk *walk,
 		return;
 	}
 	if (cache->last != 0)
-		*path_next(path_at(cache, cache->last), cache->before) =
-			(uint16_t)place;
+		*path_prediction(cache) = (uint16_t)place;
 	path_follow(cache, place);
 }

@@ -4,11 +4,12 @@
  *
  * A program comes to the same call path again and again, with its frames at the
  * same addresses.  A path has the address of each word that decided the course
- * of a walk, innermost first: each return address, and each saved frame pointer
- * that leads to a frame.  The address of each word follows from words further
- * in.  If all words still have their values, the stack is therefore the same,
- * and its number is known.  This comparison needs no look-up of unwind rules,
- * and its loads do not depend on each other.
+ * of a walk: each return address, and each saved frame pointer that leads to a
+ * frame.  Return addresses in the recorder's own code are among these words, so
+ * a comparison with a path begins where a walk begins.  The address of each
+ * word follows from words further in.  If all words still have their values,
+ * the stack is therefore the same, and its number is known.  This comparison
+ * needs no look-up of unwind rules, and its loads do not depend on each other.
  *
  * A path is small, because it has a hash of the values instead of the values.
  * The hash has 64 bits, so two stacks with their frames at the same addresses
@@ -22,7 +23,7 @@
  * for themselves between two captures, so without the prefetch the comparison
  * would wait for memory.
  *
- * The second way is a table.  The address and the value of the innermost return
+ * The second way is a table.  The stack pointer and the first visible return
  * address are the key by which a path is found.  If several paths have the same
  * key, their entry is a branch.  The branch has the offset of the first word in
  * which the paths differ; that word's value in memory selects the next entry.
@@ -59,9 +60,20 @@
 /* path_sum() reads this many words at once. */
 #define PATH_GROUP 4u
 
+/*
+ * Factors of path_sum().  The factor of each word is a product of their powers.
+ * The factors of any two words differ in one of their lowest 12 bits, so the
+ * hash changes if two words are exchanged.
+ */
+#define PATH_FACTOR	 0x9e3779b97f4a7c15ull
+#define PATH_LANE_FACTOR 0xbf58476d1ce4e5b9ull
+
 struct path {
-	/* address of the first word; the offsets count from here */
-	uintptr_t slot;
+	/*
+	 * the stack pointer at the start of the walk; the offsets count from
+	 * here
+	 */
+	uintptr_t sp;
 	uint64_t sum;	/* hash of the values, and of RBP if 'takes_bp' */
 	uint32_t node;	/* the number of the stack; 0: none */
 	uint32_t epoch; /* stack_table_epoch() when 'node' was found */
@@ -73,11 +85,13 @@ struct path {
 	 */
 	uint16_t next[PATH_NEXT];
 	uint16_t count; /* number of words: 1 to PATH_WORDS_MAX */
-	/* the path depends on the frame pointer in the first visible frame */
+	/* the path depends on the frame pointer at the start of the walk */
 	bool takes_bp;
 	/*
-	 * 'count' offsets in units of 8 bytes, zeros up to a multiple of
-	 * PATH_GROUP, and then path_mark() of each value.
+	 * 'count' offsets in units of 8 bytes, and then path_mark() of each
+	 * value.  The first word is the first visible return address, and the
+	 * last words are those in the recorder's own frames.  Up to a multiple
+	 * of PATH_GROUP, the first offset is repeated before the marks.
 	 */
 	uint16_t offset[];
 };
@@ -169,47 +183,42 @@ path_next(struct path *path, uint32_t before)
 }
 
 /*
- * Compute the hash of the words that the path would have with this outlet, and
- * of the frame pointer if the path depends on it.  The caller has checked that
- * the words can be read.  If a fork has wiped the path meanwhile, its offsets
- * are 0.
+ * Compute the hash of the words that the path has on the present stack, and of
+ * the frame pointer if the path depends on it.  A walk would begin at 'here'.
+ * The caller has checked that the words can be read.  If a fork has wiped the
+ * path meanwhile, its offsets are 0.
+ *
+ * Each lane takes every fourth word.  The lanes do not wait for each other.
  */
-uint64_t path_sum(const struct path *path, const struct walk_outlet *outlet);
-
-/* Is 'path' the stack whose first visible frame is 'outlet'? */
-static inline __attribute__((always_inline)) bool
-path_applies(const struct path *path, const struct walk_outlet *outlet,
-	     uintptr_t high, uint32_t epoch)
+static inline __attribute__((always_inline)) uint64_t
+path_sum(const struct path *path, const struct walk_context *here)
 {
-	return path->slot == outlet->slot &&
-	       path->first == (uint32_t)outlet->address &&
-	       path->reach < high - outlet->slot && path->epoch == epoch &&
-	       path->sum == path_sum(path, outlet);
+	const uintptr_t *const word = (const uintptr_t *)here->sp;
+	const uint16_t *at = path->offset;
+	const uint16_t *const end = at + path->count;
+	uint64_t a = path->takes_bp ? here->bp : 0, b = 1, c = 0, d = 0;
+
+	for (; at < end; at += PATH_GROUP) {
+		a = a * PATH_FACTOR + word[at[0]];
+		b = b * PATH_FACTOR + word[at[1]];
+		c = c * PATH_FACTOR + word[at[2]];
+		d = d * PATH_FACTOR + word[at[3]];
+	}
+	a = a * PATH_LANE_FACTOR + b;
+	a = a * PATH_LANE_FACTOR + c;
+	return a * PATH_LANE_FACTOR + d;
 }
 
-/*
- * Search the table.  Return the place of the only path that can be the stack,
- * or 0 if there is none.
- */
-static inline __attribute__((always_inline)) uint32_t
-path_search(struct path_cache *cache, const struct walk_outlet *outlet,
-	    uintptr_t high)
+/* Is 'path' the stack of a walk that would begin at 'here'? */
+static inline __attribute__((always_inline)) bool
+path_applies(const struct path *path, const struct walk_context *here,
+	     uintptr_t high, uint32_t epoch)
 {
-	uint64_t key = stack_key_add(outlet->slot, outlet->address);
+	const uintptr_t *const word = (const uintptr_t *)here->sp;
 
-	for (unsigned level = 0; level < PATH_LEVELS; level++) {
-		const struct path_entry *const e = path_entry(cache, key);
-
-		if (e->key != key || e->branch >= high - outlet->slot)
-			return 0;
-		/* A branch is never at the first word, whose offset is 0. */
-		if (e->branch == 0)
-			return e->path;
-		key = stack_key_add(
-			key, path_mark(*(const uintptr_t *)(outlet->slot +
-							    e->branch)));
-	}
-	return 0;
+	return path->sp == here->sp && path->reach < high - here->sp &&
+	       path->first == (uint32_t)word[path->offset[0]] &&
+	       path->epoch == epoch && path->sum == path_sum(path, here);
 }
 
 /*
@@ -229,36 +238,49 @@ path_follow(struct path_cache *cache, uint32_t place)
 	__builtin_prefetch(line + PATH_LINE_NBYTES);
 }
 
-/*
- * Return the number of the stack whose first visible frame is 'outlet', or 0 if
- * the cache does not have it.  The stack can be read up to 'high'.
- */
-static inline __attribute__((always_inline)) uint32_t
-path_cache_find(struct path_cache *cache, const struct walk_outlet *outlet,
-		uintptr_t high, uint32_t epoch)
+/* Return where the cache has its prediction. */
+static inline uint16_t *
+path_prediction(struct path_cache *cache)
 {
-	uint16_t *const next =
-		path_next(path_at(cache, cache->last), cache->before);
-	uint32_t place = *next;
-
-	if (!path_applies(path_at(cache, place), outlet, high, epoch)) {
-		place = path_search(cache, outlet, high);
-		if (!path_applies(path_at(cache, place), outlet, high, epoch))
-			return 0;
-		if (cache->last != 0)
-			*next = (uint16_t)place;
-	}
-	path_follow(cache, place);
-	return path_at(cache, place)->node;
+	return path_next(path_at(cache, cache->last), cache->before);
 }
 
 /*
- * Call this if path_cache_find() has not found the stack.  '*walk' has found
- * it; its first visible frame is 'outlet', and its number is 'node', which must
- * not be 0.  Keep the stack.  Do nothing if a walk meets the stack for the
- * first time, or if the stack cannot be kept as a path.
+ * If the stack is the one that the cache has predicted, return its number, else
+ * 0.  A walk would begin at 'here'.  The stack can be read up to 'high'.
+ */
+static inline __attribute__((always_inline)) uint32_t
+path_cache_predict(struct path_cache *cache, const struct walk_context *here,
+		   uintptr_t high, uint32_t epoch)
+{
+	const uint32_t place = *path_prediction(cache);
+	const struct path *const path = path_at(cache, place);
+
+	if (!path_applies(path, here, high, epoch))
+		return 0;
+	path_follow(cache, place);
+	return path->node;
+}
+
+/*
+ * Call this if path_cache_predict() has returned 0.  Return the number of the
+ * stack, or 0 if the cache does not have it.  'outlet' is the first visible
+ * frame.
+ */
+uint32_t path_cache_find(struct path_cache *cache,
+			 const struct walk_context *here,
+			 const struct walk_outlet *outlet, uintptr_t high,
+			 uint32_t epoch);
+
+/*
+ * Call this if path_cache_find() has not found the stack either.  '*walk' has
+ * found it from 'here' by the exit that was used last.  Its first visible frame
+ * is 'outlet', and its number is 'node', which must not be 0.  Keep the stack.
+ * Do nothing if a walk meets the stack for the first time, or if the stack
+ * cannot be kept as a path.
  */
 void path_cache_add(struct path_cache *cache, const struct walk *walk,
+		    const struct walk_context *here,
 		    const struct walk_outlet *outlet, uint32_t node,
 		    uint32_t epoch);
 

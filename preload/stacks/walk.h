@@ -132,6 +132,13 @@ walk_mark(const struct walk *walk)
 	return walk->end == WALK_CUT && walk->depth > 1 ? STACK_MARK_CUT : 0;
 }
 
+/* Return the exit that the latest walk has used, if it was given an outlet. */
+static inline const struct walk_exit *
+walk_last_exit(const struct walk *walk)
+{
+	return &walk->exits.exits[walk->exits.last];
+}
+
 /* The start of a walk. */
 struct walk_context {
 	uintptr_t pc, sp, bp;

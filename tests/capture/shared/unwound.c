@@ -294,17 +294,41 @@ walk_and_compare(const struct walk_context *here,
 	compare(stack, "walked");
 	id = number(stack);
 	if (is_known && walk->count != 0 && id != 0)
-		path_cache_add(&numbered->paths, walk, outlet, id, 0);
+		path_cache_add(&numbered->paths, walk, here, outlet, id, 0);
+}
+
+/*
+ * Return the number of the stack at 'here' if it is among the paths, else walk.
+ */
+static uint32_t
+find_or_walk(const struct walk_context *here)
+{
+	struct walk_outlet outlet;
+	struct stack_memory memory;
+	uint32_t id = 0;
+	bool has_left;
+
+	stack_memory_init(&memory, here->sp);
+	if (memory.is_known)
+		id = path_cache_predict(&numbered->paths, here, memory.high, 0);
+	if (id != 0)
+		return id;
+	has_left = walk_exits_find(&walk->exits, here->sp, here->bp,
+				   memory.high, &outlet);
+	if (has_left && memory.is_known)
+		id = path_cache_find(&numbered->paths, here, &outlet,
+				     memory.high, 0);
+	if (id == 0)
+		walk_and_compare(here, has_left ? &outlet : NULL,
+				 has_left && memory.is_known);
+	return id;
 }
 
 static __attribute__((noinline)) void
 capture(void)
 {
 	struct walk_context here;
-	struct walk_outlet outlet;
-	struct stack_memory memory;
-	uint32_t id = 0;
-	bool has_left;
+	uint32_t id;
 
 	if (walk == NULL) {
 		walk = real_calloc(1, sizeof(*walk));
@@ -313,18 +337,11 @@ capture(void)
 	}
 	here = walk_here();
 	captures++;
-	stack_memory_init(&memory, here.sp);
-	has_left = walk_exits_find(&walk->exits, here.sp, here.bp, memory.high,
-				   &outlet);
-	if (has_left && memory.is_known)
-		id = path_cache_find(&numbered->paths, &outlet, memory.high, 0);
+	id = find_or_walk(&here);
 	if (id != 0) {
 		found++;
 		compare(numbered->stacks[id], "found");
-		return;
 	}
-	walk_and_compare(&here, has_left ? &outlet : NULL,
-			 has_left && memory.is_known);
 }
 
 /* Do not compare in a handler that interrupts a comparison. */

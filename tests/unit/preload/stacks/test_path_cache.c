@@ -4,7 +4,8 @@
  *
  * The test lays out stacks of made-up functions in an array, with data between
  * their return addresses that is different each time.  Some functions save the
- * frame pointer, and some are as large as it says.
+ * frame pointer, and some are as large as it says.  The innermost two functions
+ * are hidden, as the recorder's own are.
  */
 #include "preload/stacks/path_cache.h"
 
@@ -27,6 +28,7 @@ enum kind {
 static uintptr_t memory[WORDS];
 static struct walk walk;
 static struct path_cache *cache;
+static struct walk_context here;
 static struct walk_outlet outlet;
 
 static uint64_t
@@ -47,14 +49,56 @@ kind_of(uint64_t function)
 	return (enum kind)(function % 7 < 4 ? BY_SP : function % 7 - 4);
 }
 
-/* Set where the frame pointer of a frame comes from: memory, or a register. */
+/* Where the frame pointer of the first visible function is. */
+static uintptr_t *
+first_frame_pointer(void)
+{
+	const struct walk_exit *const exit = walk_last_exit(&walk);
+
+	return exit->bp == 0 ? &here.bp : (uintptr_t *)(here.sp + exit->bp);
+}
+
+/* Set the frame pointer that a frame has saved at 'slot'. */
 static void
 set_frame_pointer(uintptr_t slot, uintptr_t value)
 {
+	*(slot == WALK_BP_KEPT ? first_frame_pointer() : (uintptr_t *)slot) =
+		value;
 	if (slot == WALK_BP_KEPT)
 		outlet.bp = value;
-	else
-		*(uintptr_t *)slot = value;
+}
+
+#define HIDDEN_WORDS 12u
+
+/*
+ * Lay out two hidden frames, which end at 'slot'.  In some stacks, one of them
+ * has saved the frame pointer.
+ */
+static void
+lay_out_hidden(uintptr_t slot, uint64_t *state)
+{
+	struct walk_exit *const exit = &walk.exits.exits[0];
+	const bool is_saved = next_random(state) % 2 != 0;
+
+	here = (struct walk_context){
+		.sp = slot - HIDDEN_WORDS * sizeof(uintptr_t),
+		.bp = next_random(&data_state),
+	};
+	*exit = (struct walk_exit){
+		.hidden_slot = { 24, 64, 24, 24 },
+		.slot = HIDDEN_WORDS * sizeof(uintptr_t),
+		.bp_slot = is_saved ? 56 : 0,
+		.bp = is_saved ? 56 : 0,
+	};
+	for (unsigned i = 0; i < WALK_EXIT_FRAMES; i++) {
+		exit->hidden[i] = 0x300000 + exit->hidden_slot[i];
+		*(uintptr_t *)(here.sp + exit->hidden_slot[i]) =
+			exit->hidden[i];
+	}
+	outlet = (struct walk_outlet){
+		.slot = slot,
+		.bp = *first_frame_pointer(),
+	};
 }
 
 /* Store frames, which are innermost first, as a walk does. */
@@ -82,17 +126,15 @@ lay_out(uint64_t seed)
 	struct walk_frame frame[DEPTH];
 	uint64_t state = seed * 0x9e3779b97f4a7c15ull + 1;
 	const uint32_t count = 1 + (uint32_t)(next_random(&state) % DEPTH);
-	uintptr_t slot = (uintptr_t)&memory[next_random(&state) % 3 * 8];
+	uintptr_t slot =
+		(uintptr_t)&memory[HIDDEN_WORDS + next_random(&state) % 3 * 8];
 	uintptr_t bp_slot = WALK_BP_KEPT;
 	uint64_t function = 0;
 
 	memset(frame, 0, sizeof(frame));
 	for (unsigned i = 0; i < WORDS; i++)
 		memory[i] = next_random(&data_state);
-	outlet = (struct walk_outlet){
-		.slot = slot,
-		.bp = next_random(&data_state),
-	};
+	lay_out_hidden(slot, &state);
 	for (uint32_t i = 0; i < count; i++) {
 		if (i != 0 && kind_of(function) == BY_BP) {
 			slot += 8 * (3 + next_random(&state) % 4);
@@ -129,10 +171,24 @@ hash_of_walk(void)
 }
 
 static uint32_t
+find_below(uintptr_t high, uint32_t epoch)
+{
+	const uint32_t node = path_cache_predict(cache, &here, high, epoch);
+
+	return node != 0 ? node
+			 : path_cache_find(cache, &here, &outlet, high, epoch);
+}
+
+static uint32_t
 find(uint32_t epoch)
 {
-	return path_cache_find(cache, &outlet, (uintptr_t)&memory[WORDS],
-			       epoch);
+	return find_below((uintptr_t)&memory[WORDS], epoch);
+}
+
+static void
+add(uint32_t node, uint32_t epoch)
+{
+	path_cache_add(cache, &walk, &here, &outlet, node, epoch);
 }
 
 static void
@@ -166,7 +222,7 @@ find_many(unsigned rounds, unsigned seeds, bool in_order)
 		hashes[node] = hash_of_walk();
 		number = find(0);
 		if (number == 0) {
-			path_cache_add(cache, &walk, &outlet, node, 0);
+			add(node, 0);
 			continue;
 		}
 		ck_assert_uint_le(number, seeds);
@@ -214,9 +270,9 @@ START_TEST(a_path_is_kept_when_it_comes_again)
 {
 	set_up();
 	lay_out(7);
-	path_cache_add(cache, &walk, &outlet, 5, 3);
+	add(5, 3);
 	ck_assert_uint_eq(find(3), 0);
-	path_cache_add(cache, &walk, &outlet, 5, 3);
+	add(5, 3);
 	ck_assert_uint_eq(find(3), 5);
 	/* An object has been unloaded since. */
 	ck_assert_uint_eq(find(4), 0);
@@ -229,8 +285,8 @@ keep_alone(uint32_t seed, uint32_t node)
 {
 	set_up();
 	lay_out(seed);
-	path_cache_add(cache, &walk, &outlet, node, 0);
-	path_cache_add(cache, &walk, &outlet, node, 0);
+	add(node, 0);
+	add(node, 0);
 	return path_at(cache, cache->last);
 }
 
@@ -254,12 +310,12 @@ START_TEST(a_fork_may_wipe_a_path)
 	struct path *const path = keep_alone(7, 5);
 	const uint64_t sum = path->sum;
 
-	path->slot = 0;
-	ck_assert_uint_eq(path_sum(path, &outlet), sum);
+	path->sp = 0;
+	ck_assert_uint_eq(path_sum(path, &here), sum);
 	memset(path->offset, 0, path->count * sizeof(path->offset[0]));
-	ck_assert_uint_ne(path_sum(path, &outlet), sum);
+	ck_assert_uint_ne(path_sum(path, &here), sum);
 	memset(path, 0, sizeof(*path));
-	ck_assert_uint_ne(path_sum(path, &outlet), sum);
+	ck_assert_uint_ne(path_sum(path, &here), sum);
 	ck_assert_uint_eq(find(0), 0);
 }
 END_TEST
@@ -278,16 +334,16 @@ START_TEST(an_old_place_changes_no_new_path)
 		set_up();
 		cache->last = 2;
 		lay_out(seed);
-		path_cache_add(cache, &walk, &outlet, 5, 0);
+		add(5, 0);
 		cache->last = 2;
-		path_cache_add(cache, &walk, &outlet, 5, 0);
+		add(5, 0);
 		path = path_at(cache, 1);
 		long_count += path->count > 16;
 		for (uint32_t i = 0; i < path->count; i++)
 			ck_assert_uint_eq(
 				path_marks(path)[i],
-				path_mark(((uintptr_t *)path
-						   ->slot)[path->offset[i]]));
+				path_mark(((uintptr_t *)
+						   path->sp)[path->offset[i]]));
 	}
 	ck_assert_uint_gt(long_count, 10);
 }
@@ -300,8 +356,8 @@ START_TEST(nothing_is_read_beyond_the_end)
 	keep_alone(7, 5);
 	ck_assert_uint_ge(walk.count, 2);
 	last = walk.place[0].slot;
-	ck_assert_uint_eq(path_cache_find(cache, &outlet, last + 8, 0), 5);
-	ck_assert_uint_eq(path_cache_find(cache, &outlet, last, 0), 0);
+	ck_assert_uint_eq(find_below(last + 8, 0), 5);
+	ck_assert_uint_eq(find_below(last, 0), 0);
 }
 END_TEST
 
@@ -312,7 +368,7 @@ source_of_frame_pointer(uint32_t idx)
 	for (uint32_t i = idx + 1; i < walk.count; i++)
 		if (walk.frame[i].bp_slot != WALK_BP_KEPT)
 			return (uintptr_t *)walk.frame[i].bp_slot;
-	return &outlet.bp;
+	return first_frame_pointer();
 }
 
 /* With another word there, the stack is another one. */
@@ -336,6 +392,10 @@ START_TEST(each_word_of_a_path_counts)
 			if (walk.frame[i].is_by_bp)
 				check_word(source_of_frame_pointer(i));
 		}
+		for (unsigned i = 0; i < 2; i++)
+			check_word((uintptr_t *)(here.sp +
+						 walk_last_exit(&walk)
+							 ->hidden_slot[i]));
 	}
 }
 END_TEST
@@ -380,7 +440,7 @@ START_TEST(a_path_beyond_the_outermost_frame_is_not_read)
 
 	path->offset[path->count - 1] = UINT16_MAX;
 	path->reach = UINT16_MAX * 8u;
-	path_cache_add(cache, &walk, &outlet, 5, 0);
+	add(5, 0);
 	ck_assert_uint_eq(find(0), 5);
 	ck_assert_ptr_ne(path, path_at(cache, cache->last));
 }
@@ -392,12 +452,19 @@ START_TEST(what_cannot_be_compared_is_not_kept)
 	lay_out(7);
 	walk.frame[0].bp_slot = WALK_BY_ROW;
 	for (int i = 0; i < 3; i++)
-		path_cache_add(cache, &walk, &outlet, 5, 0);
+		add(5, 0);
 	ck_assert_uint_eq(find(0), 0);
 	lay_out(8);
 	walk.end = WALK_LOST;
 	for (int i = 0; i < 3; i++)
-		path_cache_add(cache, &walk, &outlet, 5, 0);
+		add(5, 0);
+	ck_assert_uint_eq(find(0), 0);
+	/* After the exit, the walk has found more hidden frames. */
+	lay_out(9);
+	ck_assert_uint_ge(walk.count, 2);
+	walk.count--;
+	for (int i = 0; i < 3; i++)
+		add(5, 0);
 	ck_assert_uint_eq(find(0), 0);
 }
 END_TEST
