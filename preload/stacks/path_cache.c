@@ -12,13 +12,27 @@ path_key(const struct walk_context *here, const struct walk_outlet *outlet)
 	return stack_key_add(here->sp, outlet->address);
 }
 
-/* Return the key that follows 'key' at a branch by the word at 'offset'. */
-static uint64_t
-branch_key(uint64_t key, const struct walk_context *here, uint32_t offset)
+static bool
+has_key(const struct path_entry *e, uint64_t key)
 {
-	const uintptr_t word = *(const uintptr_t *)(here->sp + offset);
+	return e->tag == (uint32_t)(key >> 32);
+}
 
-	return stack_key_add(key, path_mark(word));
+/* Return the offset in bytes of the word that a branch depends on. */
+static uint32_t
+branch_offset(const struct path_entry *e)
+{
+	return e->branch * (uint32_t)sizeof(uintptr_t);
+}
+
+/* Return the key that follows 'key' at the branch 'e'. */
+static uint64_t
+branch_key(uint64_t key, const struct path_entry *e,
+	   const struct walk_context *here)
+{
+	const uintptr_t *const word = (const uintptr_t *)here->sp;
+
+	return stack_key_add(key, path_mark(word[e->branch]));
 }
 
 /*
@@ -34,13 +48,30 @@ search(struct path_cache *cache, const struct walk_context *here,
 	for (unsigned level = 0; level < PATH_LEVELS; level++) {
 		const struct path_entry *const e = path_entry(cache, key);
 
-		if (e->key != key || e->branch >= high - here->sp)
+		if (!has_key(e, key) || branch_offset(e) >= high - here->sp)
 			return 0;
 		if (e->branch == 0)
 			return e->path;
-		key = branch_key(key, here, e->branch);
+		key = branch_key(key, e, here);
 	}
 	return 0;
+}
+
+/* The path at 'place' follows the path that was found last.  Learn this. */
+static void
+learn(struct path_cache *cache, uint32_t place)
+{
+	if (cache->last != 0)
+		*path_next(path_at(cache, cache->last), cache->before) =
+			(uint16_t)place;
+	path_follow(cache, place);
+}
+
+/* The path that comes next will follow no path. */
+static void
+forget_last(struct path_cache *cache)
+{
+	cache->last = cache->before = cache->predicted = 0;
 }
 
 uint32_t
@@ -53,9 +84,7 @@ path_cache_find(struct path_cache *cache, const struct walk_context *here,
 
 	if (!path_applies(path, here, high, epoch))
 		return 0;
-	if (cache->last != 0)
-		*path_prediction(cache) = (uint16_t)place;
-	path_follow(cache, place);
+	learn(cache, place);
 	return path->node;
 }
 
@@ -159,7 +188,7 @@ empty(struct path_cache *cache)
 	memset(cache->entries, 0, sizeof(cache->entries));
 	for (uint32_t i = 0; i < 1u << PATH_MET_BITS; i++)
 		cache->met[i].path = 0;
-	cache->last = cache->before = 0;
+	forget_last(cache);
 	cache->used = 0;
 }
 
@@ -224,32 +253,25 @@ static void
 set_entry(struct path_cache *cache, uint64_t key, uint32_t place)
 {
 	*path_entry(cache, key) = (struct path_entry){
-		.key = key,
-		.path = place,
+		.tag = (uint32_t)(key >> 32),
+		.path = (uint16_t)place,
 	};
 }
 
-/* Return the offset of a word of a path, in bytes. */
-static uint32_t
-byte_offset(const struct path *path, uint32_t idx)
-{
-	return path->offset[idx] * (uint32_t)sizeof(uintptr_t);
-}
-
 /*
- * Turn the entry 'e' into a branch for two paths: its own, and the path at
- * 'place'.  The first word in which the two paths differ has the index 'at'.
+ * Turn the entry 'e', which has this key, into a branch for two paths: its own,
+ * and the path at 'place'.  The first word in which the two paths differ has
+ * the index 'at'.
  */
 static void
-split(struct path_cache *cache, struct path_entry *e, uint32_t at,
+split(struct path_cache *cache, struct path_entry *e, uint64_t key, uint32_t at,
       uint32_t place)
 {
 	struct path *const a = path_at(cache, e->path);
 	struct path *const b = path_at(cache, place);
-	const uint64_t key = e->key;
 	const uint32_t a_place = e->path;
 
-	e->branch = byte_offset(b, at);
+	e->branch = b->offset[at];
 	/*
 	 * If the entries of the two paths have the same place in the table, the
 	 * entry that is set last replaces the other.  Set the entry of the new
@@ -271,7 +293,7 @@ insert(struct path_cache *cache, uint32_t place,
 		struct path *const old = path_at(cache, e->path);
 		uint32_t at;
 
-		if (e->key != key || old->sp != path->sp ||
+		if (!has_key(e, key) || old->sp != path->sp ||
 		    old->epoch != path->epoch)
 			break;
 		at = first_difference(old, path);
@@ -281,11 +303,11 @@ insert(struct path_cache *cache, uint32_t place,
 		 */
 		if (at == 0 || at >= path->count || at >= old->count)
 			break;
-		if (e->branch == 0 || byte_offset(path, at) < e->branch) {
-			split(cache, e, at, place);
+		if (e->branch == 0 || path->offset[at] < e->branch) {
+			split(cache, e, key, at, place);
 			return;
 		}
-		key = branch_key(key, here, e->branch);
+		key = branch_key(key, e, here);
 	}
 	set_entry(cache, key, place);
 }
@@ -332,7 +354,7 @@ path_cache_add(struct path_cache *cache, const struct walk *walk,
 
 	/* If a fork has interrupted a search, this place is from before it. */
 	if (cache->last >= cache->used)
-		cache->last = cache->before = 0;
+		forget_last(cache);
 	if (walk->end == WALK_OUTERMOST && met->node == node) {
 		place = met->path;
 		if (place == 0 ||
@@ -342,11 +364,8 @@ path_cache_add(struct path_cache *cache, const struct walk *walk,
 			insert(cache, place, here, outlet);
 	}
 	*met = (struct path_met){ node, place };
-	if (place == 0) {
-		cache->last = cache->before = 0;
-		return;
-	}
-	if (cache->last != 0)
-		*path_prediction(cache) = (uint16_t)place;
-	path_follow(cache, place);
+	if (place != 0)
+		learn(cache, place);
+	else
+		forget_last(cache);
 }

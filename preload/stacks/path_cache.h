@@ -97,18 +97,22 @@ struct path {
 };
 
 struct path_entry {
-	uint64_t key;
+	uint32_t tag; /* the upper half of the key */
 	/*
 	 * The place of the entry's path.  If the entry is a branch, this is the
 	 * place of one of its paths.
 	 */
-	uint32_t path;
+	uint16_t path;
 	/*
 	 * 0: the entry has one path.  Otherwise the entry is a branch, and this
-	 * is the offset in bytes of the first word in which its paths differ.
+	 * is the offset of the first word in which its paths differ, in units
+	 * of 8 bytes.
 	 */
-	uint32_t branch;
+	uint16_t branch;
 };
+
+_Static_assert(PATH_POOL_LINES <= UINT16_MAX + 1,
+	       "a place must fit in 16 bits");
 
 /* A stack that a walk has found. */
 struct path_met {
@@ -117,14 +121,14 @@ struct path_met {
 };
 
 /*
- * Starts as all zeros.  It has 2.4 MiB, of which only pages in use take memory.
+ * Starts as all zeros.  It has 2.3 MiB, of which only pages in use take memory.
  */
 struct path_cache {
 	/*
-	 * places of the path that was found last, and of the one before it; 0:
-	 * none
+	 * places of the path that was found last, of the one before it, and of
+	 * the one that is predicted to be next; 0: none
 	 */
-	uint32_t last, before;
+	uint32_t last, before, predicted;
 	/* number of lines of the pool that are in use; 0: the pool is empty */
 	uint32_t used;
 	struct path_entry entries[1u << PATH_ENTRIES_BITS];
@@ -233,16 +237,10 @@ path_follow(struct path_cache *cache, uint32_t place)
 
 	cache->before = cache->last;
 	cache->last = place;
+	cache->predicted = next;
 	/* Few paths have offsets beyond the second line. */
 	__builtin_prefetch(line);
 	__builtin_prefetch(line + PATH_LINE_NBYTES);
-}
-
-/* Return where the cache has its prediction. */
-static inline uint16_t *
-path_prediction(struct path_cache *cache)
-{
-	return path_next(path_at(cache, cache->last), cache->before);
 }
 
 /*
@@ -253,7 +251,7 @@ static inline __attribute__((always_inline)) uint32_t
 path_cache_predict(struct path_cache *cache, const struct walk_context *here,
 		   uintptr_t high, uint32_t epoch)
 {
-	const uint32_t place = *path_prediction(cache);
+	const uint32_t place = cache->predicted;
 	const struct path *const path = path_at(cache, place);
 
 	if (!path_applies(path, here, high, epoch))
