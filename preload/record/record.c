@@ -434,9 +434,8 @@ void *
 record_alloc_slow(void *p, size_t size)
 {
 	if (record_has_stacks)
-		record_stacked_alloc(p, size, 0);
-	else if (!put_alloc(p, size, EVENT_KIND_ALLOC,
-			    EVENT_KIND_ALLOC_STAMPED))
+		return record_stacked_alloc(p, size, 0);
+	if (!put_alloc(p, size, EVENT_KIND_ALLOC, EVENT_KIND_ALLOC_STAMPED))
 		record_alloc_wide(p, size, 0);
 	return p;
 }
@@ -445,9 +444,8 @@ void *
 record_calloc_slow(void *p, size_t size)
 {
 	if (record_has_stacks)
-		record_stacked_alloc(p, size, EVENT_FLAG_ZEROED);
-	else if (!put_alloc(p, size, EVENT_KIND_CALLOC,
-			    EVENT_KIND_CALLOC_STAMPED))
+		return record_stacked_alloc(p, size, EVENT_FLAG_ZEROED);
+	if (!put_alloc(p, size, EVENT_KIND_CALLOC, EVENT_KIND_CALLOC_STAMPED))
 		record_alloc_wide(p, size, EVENT_FLAG_ZEROED);
 	return p;
 }

@@ -279,8 +279,58 @@ put_short(struct thread *t, uint64_t word, enum event_kind kind,
 	return true;
 }
 
-void
-record_stacked_alloc(const void *p, size_t size, unsigned flags)
+/*
+ * If the current stack has a definition, put the stack's number into the ring
+ * unless the last event there has the same stack.  The ring is closed and has
+ * room.  Return false if the stack needs note_stack().
+ */
+static inline __attribute__((always_inline)) bool
+note_defined_stack(struct thread *t)
+{
+	const uint32_t generation = stack_table_generation();
+	const uint32_t id = capture_stack(t->capture);
+
+	if (id == t->stack && t->stack_generation == generation)
+		return true;
+	if (__builtin_expect(!stack_table_is_defined(id, generation), 0))
+		return false;
+	record_put(t, t->head, event_stack(id));
+	t->stack = id;
+	t->stack_generation = generation;
+	/* As in note_stack(). */
+	atomic_signal_fence(memory_order_seq_cst);
+	return __builtin_expect(stack_table_generation() == generation, 1);
+}
+
+/*
+ * The fast path of events with stacks.  Like record_word() and
+ * record_unfenced_word() together, it puts an event that one word can hold, and
+ * that needs no fence.  Return false if nothing was recorded but perhaps the
+ * number of the stack.
+ */
+static inline __attribute__((always_inline)) bool
+put_fast(struct thread *t, uint64_t word, enum event_kind kind,
+	 enum event_kind stamped_kind)
+{
+	const uint64_t limit = record_close(t);
+	bool can =
+		t->head + 3 <= limit && t->capture != NULL &&
+		(record_is_current(t->tick) || record_omits_fence(t->tick)) &&
+		note_defined_stack(t);
+
+	/* The capture took time. */
+	if (__builtin_expect(can && record_is_current(t->tick), 1))
+		record_put(t, t->head, word | kind);
+	else if (can && record_omits_fence(t->tick))
+		record_put_unfenced(t, word | stamped_kind);
+	else
+		can = false;
+	record_open(t, limit);
+	return can;
+}
+
+static __attribute__((noinline)) void *
+record_stacked_alloc_slow(void *p, size_t size, unsigned flags)
 {
 	const int saved_errno = errno;
 	const uint64_t operand[3] = { (uintptr_t)p, size, 0 };
@@ -290,11 +340,11 @@ record_stacked_alloc(const void *p, size_t size, unsigned flags)
 	struct thread *t;
 
 	if (record_is_dormant())
-		return;
+		return p;
 	t = record_enter_fast();
 	if (t == NULL) {
 		errno = saved_errno;
-		return;
+		return p;
 	}
 	if (!note_stack(t, EVENT_ALLOC))
 		record_leave(t, t->head);
@@ -308,10 +358,29 @@ record_stacked_alloc(const void *p, size_t size, unsigned flags)
 		record_leave(t,
 			     record_put_event(t, EVENT_ALLOC, flags, operand));
 	errno = saved_errno;
+	return p;
 }
 
-void
-record_stacked_free(const struct record_block *block)
+void *
+record_stacked_alloc(void *p, size_t size, unsigned flags)
+{
+	const uint64_t address = (uintptr_t)p;
+	const uint64_t word = (uint64_t)size << EVENT_SIZE_SHIFT | address;
+	const bool is_zeroed = flags != 0;
+
+	if (__builtin_expect((address & EVENT_ADDRESS_EXTRA_BITS) == 0 &&
+				     size < EVENT_SIZE_LIMIT && word != 0,
+			     1) &&
+	    put_fast(thread_self, word,
+		     is_zeroed ? EVENT_KIND_CALLOC : EVENT_KIND_ALLOC,
+		     is_zeroed ? EVENT_KIND_CALLOC_STAMPED
+			       : EVENT_KIND_ALLOC_STAMPED))
+		return p;
+	return record_stacked_alloc_slow(p, size, flags);
+}
+
+static __attribute__((noinline)) void
+record_stacked_free_slow(const struct record_block *block)
 {
 	const int saved_errno = errno;
 	const uint64_t operand[1] = { block->address };
@@ -332,4 +401,13 @@ record_stacked_free(const struct record_block *block)
 		record_leave(
 			t, record_put_block(t, EVENT_FREE, 0, operand, block));
 	errno = saved_errno;
+}
+
+void
+record_stacked_free(const struct record_block *block)
+{
+	if ((block->address & EVENT_ADDRESS_EXTRA_BITS) != 0 ||
+	    !put_fast(thread_self, block->address, EVENT_KIND_FREE,
+		      EVENT_KIND_FREE_STAMPED))
+		record_stacked_free_slow(block);
 }

@@ -114,8 +114,8 @@ bool record_make_room(struct thread *t, enum event_type type, unsigned words);
  */
 bool record_note_stack(struct thread *t, enum event_type type);
 
-/* Record an allocation or a free with its stack. */
-void record_stacked_alloc(const void *p, size_t size, unsigned flags);
+/* Record an allocation or a free with its stack.  Return 'p'. */
+void *record_stacked_alloc(void *p, size_t size, unsigned flags);
 void record_stacked_free(const struct record_block *block);
 
 #endif /* RECORD_STEPS_H */

@@ -74,15 +74,11 @@ struct tables {
 	/* How many numbers are in use, not counting 0, which means "none". */
 	_Atomic uint32_t node_count, frame_count;
 	_Atomic uint64_t full_count;
-	struct stack_table_turn turn;
 	_Atomic uint8_t is_retired[STACK_IMAGE_OBJECTS_MAX];
 	struct hash_table node_slots, frame_slots;
-	/*
-	 * For each stack and each object, the latest generation in which some
-	 * ring got the definition of the stack or object.
-	 */
+	/* like 'defined' of the turn, for objects */
 	_Atomic uint32_t defined_object[STACK_IMAGE_OBJECTS_MAX];
-	_Atomic uint32_t defined[STACK_IMAGE_NODES_MAX];
+	struct stack_table_turn turn;
 	uint64_t frame[STACK_IMAGE_NODES_MAX];
 	struct stack_image_node node[STACK_IMAGE_NODES_MAX];
 };
@@ -345,19 +341,11 @@ stack_table_begin_segment(void)
 					  memory_order_relaxed);
 }
 
-bool
-stack_table_is_defined(uint32_t id, uint32_t generation)
-{
-	/* acquire: pairs with the release in stack_table_set_defined(). */
-	return atomic_load_explicit(&tables->defined[id],
-				    memory_order_acquire) == generation;
-}
-
 void
 stack_table_set_defined(uint32_t id, uint32_t generation)
 {
 	/* release: the definition was published before this store. */
-	atomic_store_explicit(&tables->defined[id], generation,
+	atomic_store_explicit(&tables->turn.defined[id], generation,
 			      memory_order_release);
 }
 

@@ -96,6 +96,11 @@ void stack_table_retire(uint32_t object);
 struct stack_table_turn {
 	_Atomic uint32_t generation; /* the current generation minus 1 */
 	_Atomic uint32_t epoch;
+	/*
+	 * for each stack, the latest generation in which some ring got the
+	 * definition of the stack
+	 */
+	_Atomic uint32_t defined[STACK_IMAGE_NODES_MAX];
 };
 
 extern struct stack_table_turn *stack_table_turn
@@ -135,7 +140,14 @@ stack_table_generation(void)
 					memory_order_relaxed);
 }
 
-bool stack_table_is_defined(uint32_t id, uint32_t generation);
+static inline bool
+stack_table_is_defined(uint32_t id, uint32_t generation)
+{
+	/* acquire: pairs with the release in stack_table_set_defined(). */
+	return atomic_load_explicit(&stack_table_turn->defined[id],
+				    memory_order_acquire) == generation;
+}
+
 void stack_table_set_defined(uint32_t id, uint32_t generation);
 bool stack_table_is_object_defined(uint32_t id, uint32_t generation);
 void stack_table_set_object_defined(uint32_t id, uint32_t generation);

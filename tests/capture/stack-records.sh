@@ -82,33 +82,53 @@ for file in forks/*; do
 	stacks "fork: $file" 1600 "$file" 256 frees
 done
 
-# Each segment has the definitions of its stacks.  The blocks that it carries
-# from the segment before have their stacks as well.
-mkdir segments
-HATFTRACE_ROTATE=64K HATFTRACE_STACKS=on trace segments/s.%n.hatf \
-	./callers 80000 2 || fail "rotation: status $?"
-check_ge 'segments' "$(count segments/*)" 3
-for file in segments/*; do
-	clean "$file"
-	stacks "segment $file" 1 "$file"
-done
-for file in segments/*; do
+# segments WHAT PROGRAM...: each segment has the definitions of its stacks.
+segments()
+{
+	local what=$1 file
+
+	shift
+	mkdir "$what"
+	HATFTRACE_ROTATE=64K HATFTRACE_STACKS=on trace "$what/s.%n.hatf" "$@"
+	check_ge "$what: segments" "$(count "$what"/*)" 3
+	for file in "$what"/*; do
+		clean "$file"
+		stacks "segment $file" 1 "$file"
+	done
+}
+
+segments threads ./callers 80000 2
+# The blocks that a segment carries from the one before have their stacks, too.
+for file in threads/*; do
 	"$HATF" dump --format json "$file"
 done | grep -c '"alloc".*"attributes":"0245' >carried
 check_ge 'carried blocks with a stack' "$(cat carried)" 1
+HATFTRACE_COMPRESS=none segments alone ./callers 10000
 
-# Killed, and recovered from what is left.
-for pause in 0.05 0.1 0.2 0.3 0.5; do
+# killed WHAT PAUSE PROGRAM...: killed, and recovered from what is left
+killed()
+{
+	local what=$1 pause=$2 pid
+
+	shift 2
 	rm -f killed*
 	HATFTRACE_STACKS=on HATFTRACE_OUT=killed.hatf LD_PRELOAD=$SO \
-		./callers 10000000 2 >said 2>&1 &
+		"$@" >said 2>&1 &
 	pid=$!
 	sleep "$pause"
 	kill -9 "$pid"
 	wait "$pid" 2>/dev/null
 	"$HATF" recover killed.hatf >said 2>err ||
-		fail "killed after $pause: recover: $(cat said err)"
+		fail "$what, killed after $pause: recover: $(cat said err)"
 	clean killed.hatf
-	stacks "killed after $pause" 1 killed.hatf
+	stacks "$what, killed after $pause" 1 killed.hatf
+}
+
+for pause in 0.05 0.1 0.2 0.3 0.5; do
+	killed threads $pause ./callers 10000000 2
+done
+# Nearly each event has a new stack.
+for pause in 0.01 0.02 0.03 0.04 0.05; do
+	HATFTRACE_BEGIN=now killed 'new stacks' $pause ./callers 0 0 ways
 done
 finish

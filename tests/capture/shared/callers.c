@@ -2,11 +2,12 @@
 /*
  * callers.c - allocate on call paths that the sizes identify
  *
- * callers [ROUNDS [THREADS [fork]]]: each path allocates a size of its own;
- * recorded_stacks.py knows them.
+ * callers [ROUNDS [THREADS [fork]]] | callers 0 0 ways: each path allocates a size
+ * of its own; recorded_stacks.py knows them.  With "ways", there are 32768 paths.
  */
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -56,6 +57,42 @@ round_trip(void)
 	__asm__ volatile("" ::: "memory");
 }
 
+#define WAYS_BITS 15u
+
+static void *right(size_t way, unsigned depth);
+
+/* At each depth, a bit of 'way' decides which function is next. */
+static NOINLINE void *
+left(size_t way, unsigned depth)
+{
+	void *p = depth == 0		   ? malloc(way)
+		  : way >> (depth - 1) & 1 ? right(way, depth - 1)
+					   : left(way, depth - 1);
+
+	__asm__ volatile("" : "+r"(p)::"memory");
+	return p;
+}
+
+static NOINLINE void *
+right(size_t way, unsigned depth)
+{
+	void *p = depth == 0		   ? malloc(way)
+		  : way >> (depth - 1) & 1 ? right(way, depth - 1)
+					   : left(way, depth - 1);
+
+	/* unlike left() */
+	__asm__ volatile("nop" : "+r"(p)::"memory");
+	return p;
+}
+
+static NOINLINE void
+run_ways(void)
+{
+	for (size_t way = 0; way < 1u << WAYS_BITS; way++)
+		drop(left(1u << WAYS_BITS | way, WAYS_BITS));
+	__asm__ volatile("" ::: "memory");
+}
+
 static NOINLINE void *
 run(void *argument)
 {
@@ -72,9 +109,12 @@ main(int argc, char **argv)
 {
 	int rounds = argc > 1 ? atoi(argv[1]) : 10;
 	const int thread_count = argc > 2 ? atoi(argv[2]) : 0;
+	const char *const mode = argc > 3 ? argv[3] : "";
 	pthread_t thread[8];
 
-	if (argc > 3 && fork() == 0) {
+	if (strcmp(mode, "ways") == 0)
+		run_ways();
+	if (strcmp(mode, "fork") == 0 && fork() == 0) {
 		run(&rounds);
 		return 0;
 	}

@@ -15,11 +15,12 @@ import sys
 
 ROUND = ("round_trip", "run")
 PATHS = {
-    1001: ("inner",), 1002: ("inner", "middle"),
-    1003: ("inner", "middle", "outer"), 1004: ("zeroed",),
-    1005: ("inner", "grown"), 1006: ("grown",),
-    1007: ("repeat",) * 41, 1008: ("repeat",) * 1001,
+    1001: ("inner",) + ROUND, 1002: ("inner", "middle") + ROUND,
+    1003: ("inner", "middle", "outer") + ROUND, 1004: ("zeroed",) + ROUND,
+    1005: ("inner", "grown") + ROUND, 1006: ("grown",) + ROUND,
+    1007: ("repeat",) * 41 + ROUND, 1008: ("repeat",) * 1001 + ROUND,
 }
+WAYS_BITS = 15
 CUT = "[cut off]"
 
 
@@ -99,6 +100,14 @@ def stack_number(attributes):
     return 0
 
 
+def path(size):
+    if size is None or size >> WAYS_BITS != 1:
+        return PATHS.get(size)
+    ways = tuple("right" if size >> bit & 1 else "left"
+                 for bit in range(WAYS_BITS))
+    return ways + ("left", "run_ways", "main")
+
+
 def is_right(frames, want, depth):
     if depth == 0:
         return not frames or is_right(frames, want, 256)
@@ -123,18 +132,18 @@ def main(program, dump, depth="256", frees=""):
             continue
         address, size = record.get("address"), record.get("size")
         if tag == "free":
-            want = ("drop",) if sizes.pop(address, 0) in PATHS else None
+            want = ("drop",) + ROUND if sizes.pop(address, 0) in PATHS else None
             if want and not frees and stack_number(
                     record.get("attributes", "")):
                 sys.exit(f"a stack that nobody asked for: {line}")
             want = want if frees else None
         else:
-            want = PATHS.get(size)
+            want = path(size)
             sizes[address] = size
         if want is None:
             continue
         frames = trace.stack(stack_number(record.get("attributes", "")))
-        if not is_right(frames, want + ROUND, int(depth)):
+        if not is_right(frames, want, int(depth)):
             sys.exit(f"stack {frames} of {line}")
         checked += 1
     print(checked)
