@@ -2,8 +2,9 @@
 /*
  * callers.c - allocate on call paths that the sizes identify
  *
- * callers [ROUNDS [THREADS [fork]]] | callers 0 0 ways: each path allocates a size
- * of its own; recorded_stacks.py knows them.  With "ways", there are 32768 paths.
+ * callers [ROUNDS [THREADS [fork]]] | callers 0 0 ways: each path allocates a
+ * size of its own; recorded_stacks.py knows them.  With "ways", there are 32768
+ * paths.
  */
 #include <pthread.h>
 #include <stdlib.h>
