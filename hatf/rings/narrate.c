@@ -16,22 +16,30 @@ void
 narrate_start_clock(struct narrator *n, uint64_t stamp, uint64_t now_ns)
 {
 	timeline_init(&n->timeline, stamp, now_ns);
-	n->far_timeline = n->timeline;
+	n->far_timeline = n->older_timeline = n->timeline;
 }
 
 void
 narrate_read_clock(struct narrator *n, uint64_t stamp, uint64_t now_ns)
 {
+	const struct timeline far = n->far_timeline;
+
 	timeline_add(&n->timeline, stamp, now_ns, 0);
 	timeline_add(&n->far_timeline, stamp, now_ns, FAR_NS);
+	if (n->far_timeline.stamp0 != far.stamp0)
+		n->older_timeline = far;
 }
 
 /*
  * Return the time of a stamp, in ns since the start.  A stamp can be older than
- * the last two readings of the clocks, if an open realloc delayed the event or
- * if the thread of the event did not run for a while.  Convert such a stamp by
- * the longer timeline, but return at most the time of the older of these two
- * readings.
+ * the last two readings of the clocks, if an open realloc delayed the event, if
+ * the thread of the event did not run for a while, or if the process had no
+ * writer yet.  Convert such a stamp by a longer timeline, but return at most
+ * the time of the older of the last two readings.
+ *
+ * If a line is extended to stamps before its older point, it can be above the
+ * true times, because the two readings have different errors.  The older
+ * timeline therefore has the stamps before the older point of the far timeline.
  */
 static uint64_t
 ns_of(const struct narrator *n, uint64_t stamp)
@@ -40,7 +48,9 @@ ns_of(const struct narrator *n, uint64_t stamp)
 
 	if (stamp >= n->timeline.stamp0)
 		return timeline_ns(&n->timeline, stamp);
-	ns = timeline_ns(&n->far_timeline, stamp);
+	ns = timeline_ns(stamp >= n->far_timeline.stamp0 ? &n->far_timeline
+							 : &n->older_timeline,
+			 stamp);
 	latest = n->timeline.ns0 - n->timeline.start_ns;
 	return ns < latest ? ns : latest;
 }

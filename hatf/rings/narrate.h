@@ -76,6 +76,11 @@ struct narrator {
 	struct timeline timeline;
 	struct timeline far_timeline; /* a longer timeline, for older stamps */
 	/*
+	 * the far timeline before its older point was last moved, for stamps
+	 * before this point
+	 */
+	struct timeline older_timeline;
+	/*
 	 * The trace's unit of time in ns, 1 or 1000.  0: the trace has no
 	 * times.
 	 */

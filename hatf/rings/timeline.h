@@ -10,9 +10,10 @@
  * moment at which its stamp was taken.
  *
  * For a short timeline, this is true even while the kernel corrects the rate of
- * its clock.  A long timeline has the more accurate slope, since the errors of
- * its two readings weigh less, and can be extended to stamps before its older
- * point.  So a narrator has a short and a long timeline.
+ * its clock.  A long timeline has older stamps between its two points.  A stamp
+ * before the older point can get a time that is too late, because the two
+ * readings have different errors.  So a narrator has a short timeline, a long
+ * one, and an older one for stamps before the older point of the long one.
  *
  * No function here allocates, locks or makes a system call.  A timeline has one
  * owner, who serializes all calls.
