@@ -266,7 +266,8 @@ record_realloc_begin(const void *old)
 	size_t nbytes;
 	int saved_errno;
 
-	if (begin_unfenced(t, old))
+	if (record_has_stacks ? record_stacked_realloc_begin(t, old)
+			      : begin_unfenced(t, old))
 		return t;
 	saved_errno = errno;
 	nbytes = record_old_nbytes(old);

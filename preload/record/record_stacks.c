@@ -287,9 +287,18 @@ put_short(struct thread *t, uint64_t word, enum event_kind kind,
 static inline __attribute__((always_inline)) bool
 note_defined_stack(struct thread *t)
 {
+	/*
+	 * If a signal handler forks, '*t' is wiped in the child.  The volatile
+	 * access keeps the compiler from reading the pointer again.
+	 */
+	struct capture *const capture =
+		*(struct capture *const volatile *)&t->capture;
 	const uint32_t generation = stack_table_generation();
-	const uint32_t id = capture_stack(t->capture);
+	uint32_t id;
 
+	if (capture == NULL)
+		return false;
+	id = capture_stack(capture);
 	if (id == t->stack && t->stack_generation == generation)
 		return true;
 	if (__builtin_expect(!stack_table_is_defined(id, generation), 0))
@@ -300,6 +309,12 @@ note_defined_stack(struct thread *t)
 	/* As in note_stack(). */
 	atomic_signal_fence(memory_order_seq_cst);
 	return __builtin_expect(stack_table_generation() == generation, 1);
+}
+
+static inline __attribute__((always_inline)) bool
+needs_no_fence(const struct thread *t)
+{
+	return record_is_current(t->tick) || record_omits_fence(t->tick);
 }
 
 /*
@@ -313,10 +328,8 @@ put_fast(struct thread *t, uint64_t word, enum event_kind kind,
 	 enum event_kind stamped_kind)
 {
 	const uint64_t limit = record_close(t);
-	bool can =
-		t->head + 3 <= limit && t->capture != NULL &&
-		(record_is_current(t->tick) || record_omits_fence(t->tick)) &&
-		note_defined_stack(t);
+	bool can = t->head + 3 <= limit && needs_no_fence(t) &&
+		   note_defined_stack(t);
 
 	/* The capture took time. */
 	if (__builtin_expect(can && record_is_current(t->tick), 1))
@@ -327,6 +340,29 @@ put_fast(struct thread *t, uint64_t word, enum event_kind kind,
 		can = false;
 	record_open(t, limit);
 	return can;
+}
+
+bool
+record_stacked_realloc_begin(struct thread *t, const void *old)
+{
+	const uint64_t address = (uintptr_t)old;
+	const uint64_t limit = record_close(t);
+
+	/*
+	 * As in record_realloc_old(), this event has no size code, and the ring
+	 * has room for the end event.
+	 */
+	if (__builtin_expect((address & EVENT_REALLOC_EXTRA_BITS) == 0 &&
+				     t->head + 3 <= limit &&
+				     needs_no_fence(t) &&
+				     !clock_expects_threads() &&
+				     note_defined_stack(t) && needs_no_fence(t),
+			     1)) {
+		record_put(t, t->head, address | EVENT_KIND_REALLOC);
+		return true;
+	}
+	record_open(t, limit);
+	return false;
 }
 
 static __attribute__((noinline)) void *

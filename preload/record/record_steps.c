@@ -116,6 +116,14 @@ record_await_room(struct thread *t, unsigned words)
 	while (t->head + words > ring_limit(t->ring)) {
 		if (!process_is_tracing())
 			return false;
+		/*
+		 * A signal handler has interrupted this recording and forked,
+		 * and this is the child.  Its writer does not know the ring.
+		 */
+		if (!thread_is_attached(t)) {
+			count_unattached();
+			return false;
+		}
 		ring_wait_announce(t->ring);
 		wake_writer();
 		/*

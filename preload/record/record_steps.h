@@ -118,4 +118,12 @@ bool record_note_stack(struct thread *t, enum event_type type);
 void *record_stacked_alloc(void *p, size_t size, unsigned flags);
 void record_stacked_free(const struct record_block *block);
 
+/*
+ * Try to record the begin event of a realloc of 'old', which is not NULL, with
+ * its stack.  If the result is true, the ring stays closed and has room for the
+ * end event.  If it is false, nothing was recorded but perhaps the number of
+ * the stack, and the ring is as before.
+ */
+bool record_stacked_realloc_begin(struct thread *t, const void *old);
+
 #endif /* RECORD_STEPS_H */

@@ -19,6 +19,22 @@ for stacks in off on; do
 	done
 done
 
+# Former bugs: a child returned into a capture that it had no memory for; or it
+# waited for ever for room in a ring of its parent.
+if [ "$(uname -m)" = x86_64 ]; then
+	mkdir steps
+	for what in malloc 'malloc allocate' 'free allocate'; do
+		# shellcheck disable=SC2086
+		HATFTRACE_BEGIN=now HATFTRACE_STACKS=on:frees \
+			trace steps/%p.gz "$PROGS/fork_steps" $what >out
+		check "fork after each step of $what: status" $? 0
+		read -r children bad <out
+		check_ge "fork after each step of $what: children" \
+			"$children" 100
+		check "fork after each step of $what: bad" "$bad" 0
+	done
+fi
+
 # A former bug: the writer kept the process from ending.
 rm -f trace.gz*
 trace trace.gz timeout -s KILL 20 "$PROGS/misuse" last-thread
