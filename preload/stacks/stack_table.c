@@ -75,10 +75,10 @@ struct tables {
 	_Atomic uint32_t node_count, frame_count;
 	_Atomic uint64_t full_count;
 	_Atomic uint8_t is_retired[STACK_IMAGE_OBJECTS_MAX];
+	struct stack_table_turn turn;
 	struct hash_table node_slots, frame_slots;
 	/* like 'defined' of the turn, for objects */
 	_Atomic uint32_t defined_object[STACK_IMAGE_OBJECTS_MAX];
-	struct stack_table_turn turn;
 	uint64_t frame[STACK_IMAGE_NODES_MAX];
 	struct stack_image_node node[STACK_IMAGE_NODES_MAX];
 };
