@@ -75,7 +75,7 @@ restore_narrator(struct recovery *r, const struct image_commit *c)
 	narrate_use_stacks(n, r->stacks);
 	n->stacks->has_frees = (c->flags & IMAGE_COMMIT_STACKED_FREES) != 0;
 	n->encoder.has_sums = r->level == 0;
-	n->timeline = n->far_timeline = c->timeline;
+	narrate_use_timeline(n, &c->timeline);
 	n->unit_ns = (uint32_t)c->unit_ns;
 	n->grain = (uint32_t)c->grain;
 	n->is_stamped = (c->flags & IMAGE_COMMIT_STAMPED) != 0;

@@ -15,8 +15,16 @@
 void
 narrate_start_clock(struct narrator *n, uint64_t stamp, uint64_t now_ns)
 {
-	timeline_init(&n->timeline, stamp, now_ns);
-	n->far_timeline = n->older_timeline = n->timeline;
+	struct timeline line;
+
+	timeline_init(&line, stamp, now_ns);
+	narrate_use_timeline(n, &line);
+}
+
+void
+narrate_use_timeline(struct narrator *n, const struct timeline *line)
+{
+	n->timeline = n->far_timeline = n->older_timeline = *line;
 }
 
 void

@@ -153,8 +153,8 @@ size_t narrate_memory_nbytes(bool has_stacks);
 /*
  * Start at event 0 and time 0.  'memory' has narrate_memory_nbytes(has_stacks)
  * bytes, is aligned to 64 bytes and stays the caller's.  The caller must then
- * call narrate_start_clock() or set both timelines.  'unit_ns' and 'grain' are
- * 1 until the caller sets them.  A narrator must not be moved.
+ * call narrate_start_clock() or narrate_use_timeline().  'unit_ns' and 'grain'
+ * are 1 until the caller sets them.  A narrator must not be moved.
  */
 void narrate_init(struct narrator *n, void *memory, bool has_stacks);
 
@@ -169,6 +169,9 @@ void narrate_restart(struct narrator *n);
  * just before 'stamp'.
  */
 void narrate_start_clock(struct narrator *n, uint64_t stamp, uint64_t now_ns);
+
+/* Convert all stamps by this line, which a ring file has. */
+void narrate_use_timeline(struct narrator *n, const struct timeline *line);
 
 /* Add a reading of both clocks: 'now_ns' was read just before 'stamp'. */
 void narrate_read_clock(struct narrator *n, uint64_t stamp, uint64_t now_ns);

@@ -105,10 +105,26 @@ START_TEST(pauses)
 }
 END_TEST
 
+/* Recovery has a single line.  Events can be older than its older point. */
+START_TEST(recovery)
+{
+	struct timeline line;
+
+	start();
+	for (uint64_t ms = 100; ms <= 300; ms += 100)
+		read_clocks(START_NS + ms * 1000000, GAP_NS / 2);
+	line = narrator.timeline;
+	start();
+	narrate_use_timeline(&narrator, &line);
+	for (uint64_t ms = 1; ms < 300; ms++)
+		check_time(START_NS + ms * 1000000);
+}
+END_TEST
+
 int
 main(void)
 {
-	const TTest *const tests[] = { a_writer_begins_late, pauses };
+	const TTest *const tests[] = { a_writer_begins_late, pauses, recovery };
 
-	return hand_run("narrate time", tests, 2);
+	return hand_run("narrate time", tests, 3);
 }
