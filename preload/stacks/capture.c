@@ -171,7 +171,7 @@ walk_and_number(struct capture *c, const struct walk_context *here,
 	return top->node != 0 ? top->node : number_frames(c, epoch);
 }
 
-/* Find the number of a stack that was not predicted.  '*here' is the caller. */
+/* Find the number of a stack that was not predicted. */
 static __attribute__((noinline)) uint32_t
 search_or_walk(struct capture *c, const struct walk_context *here,
 	       uint32_t epoch)
@@ -204,7 +204,8 @@ capture_stack(struct capture *c)
 	uint32_t node = 0;
 
 	if (__builtin_expect(end != 0, 1))
-		node = path_cache_predict(c->paths, &here, end, epoch);
+		node = path_cache_predict(c->paths, &here, end & ~(uintptr_t)7,
+					  epoch);
 	return __builtin_expect(node != 0, 1) ? node
 					      : search_or_walk(c, &here, epoch);
 }
