@@ -6,6 +6,15 @@
 #include <stddef.h>
 #include <string.h>
 
+/* Maximum number of entries that a search follows. */
+#define PATH_LEVELS 6u
+
+static struct path_entry *
+path_entry(struct path_cache *cache, uint64_t key)
+{
+	return &cache->entries[key % (1u << PATH_ENTRIES_BITS)];
+}
+
 static uint64_t
 path_key(const struct walk_context *here, const struct walk_outlet *outlet)
 {

@@ -142,15 +142,6 @@ struct path_cache {
 		uint8_t pool[PATH_POOL_LINES * PATH_LINE_NBYTES];
 };
 
-/* Maximum number of entries that a search follows. */
-#define PATH_LEVELS 6u
-
-static inline struct path_entry *
-path_entry(struct path_cache *cache, uint64_t key)
-{
-	return &cache->entries[key % (1u << PATH_ENTRIES_BITS)];
-}
-
 static inline struct path *
 path_at(struct path_cache *cache, uint32_t place)
 {
