@@ -114,8 +114,9 @@ bool record_make_room(struct thread *t, enum event_type type, unsigned words);
  */
 bool record_note_stack(struct thread *t, enum event_type type);
 
-/* Record an allocation or a free with its stack.  Return 'p'. */
+/* Record an allocation with its stack.  Return 'p'. */
 void *record_stacked_alloc(void *p, size_t size, unsigned flags);
+/* Record a free with its stack. */
 void record_stacked_free(const struct record_block *block);
 
 /*

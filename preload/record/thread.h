@@ -62,7 +62,8 @@ struct thread {
 	uint64_t head;				  /* words written */
 	/*
 	 * 'tick', for allocations and for frees.  But while these events have
-	 * call stacks, this is CLOCK_NO_TICK, so that they take the slow path.
+	 * call stacks, this is CLOCK_NO_TICK, so that record_stacked_alloc()
+	 * or record_stacked_free() records them.
 	 */
 	uint64_t alloc_tick, free_tick;
 	struct ring *ring;

@@ -40,8 +40,8 @@ stacks 'depth 5' 400 five.hatf 5
 HATFTRACE_STACKS=on:frees trace frees.hatf ./callers 50
 clean frees.hatf
 stacks 'frees' 700 frees.hatf 256 frees
-# Most events of a thread that is alone with an awake writer take a fast path,
-# but not those with stacks.
+# Events of a thread that is alone with an awake writer take a fast path, and
+# those with stacks another one.
 for clock in auto us; do
 	HATFTRACE_BEGIN=now HATFTRACE_CLOCK=$clock HATFTRACE_STACKS=on \
 		trace "$clock.hatf" ./callers 60

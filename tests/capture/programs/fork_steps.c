@@ -93,22 +93,23 @@ set_trap_flag(bool is_on)
 static void
 call(const char *function, long at)
 {
+	const bool is_malloc = function[0] == 'm';
 	void *volatile p = NULL;
 
 	/* Keep the recorder busy, so that the call takes its fast path. */
 	for (int i = 0; i < 5000; i++)
 		allocate(200);
-	if (function[0] != 'm')
+	if (!is_malloc)
 		p = malloc(300);
 	step = 0;
 	fork_at = at;
 	set_trap_flag(true);
-	if (function[0] == 'm')
+	if (is_malloc)
 		p = malloc(400);
 	else
 		free(p);
 	set_trap_flag(false);
-	if (function[0] != 'f')
+	if (is_malloc)
 		free(p);
 	for (int i = 0; i < 4; i++)
 		allocate(200);
