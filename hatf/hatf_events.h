@@ -477,6 +477,10 @@ struct hatf_recovery {
  * copy, the call looks at the path at which the process created the trace.  If
  * the call is interrupted, it can be repeated.
  *
+ * If the process ended before it wrote the header of the ring file, the file is
+ * empty or begins with zeros.  If its name ends in HATF_RINGS_SUFFIX, the call
+ * succeeds, with 'pid' 0 and 'trace' "", and removes the file.
+ *
  * The directories of 'rings' and 'trace' may be symbolic links; the call opens
  * files as hatf_file_open_found() does.  The call writes and removes only files
  * that it has checked, in the directories where it found them, even if other

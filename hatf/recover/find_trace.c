@@ -264,10 +264,13 @@ open_begun(struct recovery *r, const char *rings, const char *trace,
 
 	if (trace != NULL)
 		return open_at(r, trace, ORIGIN_NAMED) ? trace : NULL;
-	if (!paths_beside(rings, paths_base(path), buf, nbytes))
-		return NULL;
-	if (open_at(r, buf, ORIGIN_BESIDE))
-		return buf;
+	errno = ENOENT;
+	if (path[0] != '\0') {
+		if (!paths_beside(rings, paths_base(path), buf, nbytes))
+			return NULL;
+		if (open_at(r, buf, ORIGIN_BESIDE))
+			return buf;
+	}
 	return errno == ENOENT && without_suffix(rings, buf, nbytes) &&
 			       open_at(r, buf, ORIGIN_BESIDE)
 		       ? buf

@@ -18,6 +18,9 @@
 #define LOCK_TRIES  50
 #define LOCK_NAP_NS 20000000l
 
+/* This many times, as far apart, read a header that is not written yet. */
+#define HEADER_TRIES 10
+
 static bool
 read_boot_id(uint64_t id_ret[2])
 {
@@ -138,6 +141,41 @@ wait_and_lock(struct recovery *r)
 	return recovery_fail(r, HATF_IN_USE, 0, NULL);
 }
 
+static bool
+is_ring_file_name(const char *path)
+{
+	const size_t n = strlen(path), m = strlen(HATF_RINGS_SUFFIX);
+
+	return n > m && strcmp(path + n - m, HATF_RINGS_SUFFIX) == 0;
+}
+
+/*
+ * Read the header of the ring file.  If the header is not written yet, a
+ * process may be about to write it, so try for a while.  If the process does
+ * not, it has ended in between.  Any empty file looks like that, so accept it
+ * only under the name of a ring file.
+ */
+static enum hatf_status
+read_header(struct recovery *r, const char *path)
+{
+	const struct timespec nap = { 0, LOCK_NAP_NS };
+	enum hatf_status status =
+		saved_rings_read_header(&r->set, r->rings.fd, r->err);
+
+	if (status != HATF_OK || !r->set.is_unwritten)
+		return status;
+	if (!is_ring_file_name(path))
+		return recovery_fail(r, HATF_BAD_RINGS, 0, "magic");
+	for (unsigned i = 0; i < HEADER_TRIES && r->set.is_unwritten; i++) {
+		nanosleep(&nap, NULL);
+		saved_rings_fini(&r->set);
+		status = saved_rings_read_header(&r->set, r->rings.fd, r->err);
+		if (status != HATF_OK)
+			return status;
+	}
+	return HATF_OK;
+}
+
 enum hatf_status
 recovery_open_rings(struct recovery *r, const char *path)
 {
@@ -148,7 +186,7 @@ recovery_open_rings(struct recovery *r, const char *path)
 		return errno == ENOTSUP
 			       ? recovery_fail(r, HATF_BAD_RINGS, 0, "file")
 			       : recovery_fail(r, HATF_IO, 0, NULL);
-	status = saved_rings_read_header(&r->set, r->rings.fd, r->err);
+	status = read_header(r, path);
 	if (status != HATF_OK)
 		return status;
 	r->found->pid = r->set.image->pid;

@@ -153,10 +153,21 @@ read_header(struct saved_rings *set, const struct file *f)
 	set->image = calloc(1, IMAGE_HEADER_NBYTES);
 	if (set->image == NULL)
 		return fail(f, HATF_NO_MEMORY, 0, NULL);
+	/* The recorder creates an empty file and then extends it. */
+	set->is_unwritten = f->nbytes == 0;
+	if (set->is_unwritten)
+		return HATF_OK;
 	if (f->nbytes < IMAGE_HEADER_NBYTES)
 		return fail(f, HATF_BAD_RINGS, f->nbytes, "header");
 	status = read_at(f, set->image, IMAGE_HEADER_NBYTES, 0);
-	return status == HATF_OK ? check_header(set, f) : status;
+	if (status != HATF_OK)
+		return status;
+	/* The recorder writes the magic number last. */
+	set->is_unwritten = set->image->magic == 0 && set->image->seq == 0;
+	if (!set->is_unwritten)
+		return check_header(set, f);
+	memset(set->image, 0, IMAGE_HEADER_NBYTES);
+	return HATF_OK;
 }
 
 /* ------------------------------------------------------------------ rings */

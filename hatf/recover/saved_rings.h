@@ -36,6 +36,12 @@ struct saved_rings {
 	uint64_t word_count; /* number of words not yet in a trace block */
 	/* The file is damaged, and the copy lacks the damaged part. */
 	bool is_cut;
+	/*
+	 * The recorder has created the file, but has not written its magic
+	 * number yet, so the file has no events.  The copy of the header is all
+	 * zeros.
+	 */
+	bool is_unwritten;
 };
 
 /*

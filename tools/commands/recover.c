@@ -136,7 +136,10 @@ report(const struct recover *c, const char *rings,
 
 	if (found->trace[0] == '\0') {
 		out_text(o, rings);
-		out_str(o, ": the process had recorded nothing\n");
+		/* Each process writes its id into the file first. */
+		out_str(o, found->pid == 0
+				   ? ": the process had not begun to use it\n"
+				   : ": the process had recorded nothing\n");
 		return;
 	}
 	out_text(o, found->trace);

@@ -140,7 +140,8 @@ START_TEST(test_cut_off_anywhere)
 	for (size_t n = 0; n < sizeof(file); n++) {
 		const enum hatf_status status = read_file(n, n % 2 != 0);
 
-		if (n < IMAGE_HEADER_NBYTES)
+		/* The recorder leaves an empty file if it is killed early. */
+		if (n > 0 && n < IMAGE_HEADER_NBYTES)
 			ck_assert_int_eq(status, HATF_BAD_RINGS);
 	}
 }
@@ -348,6 +349,69 @@ START_TEST(test_no_commit_but_words)
 }
 END_TEST
 
+/*
+ * A process was killed after it had created its ring file and its trace, and
+ * before it wrote the magic number.  Recovery removes both files.
+ */
+static void
+recover_unwritten(size_t nbytes)
+{
+	struct hatf_recovery found = { .struct_nbytes = sizeof(found) };
+	struct hatf_error err;
+
+	put_file(trace_path, "", 0);
+	put_file(rings_path, file, nbytes);
+	ck_assert_int_eq(hatf_recover(rings_path, NULL, 0, &found, &err),
+			 HATF_OK);
+	ck_assert_str_eq(found.trace, "");
+	ck_assert_uint_eq(found.pid, 0);
+	ck_assert_int_ne(access(rings_path, F_OK), 0);
+	ck_assert_int_ne(access(trace_path, F_OK), 0);
+}
+
+START_TEST(test_unwritten)
+{
+	struct image *const image = (struct image *)file;
+
+	memset(file, 0, sizeof(file));
+	recover_unwritten(0);
+	recover_unwritten(IMAGE_HEADER_NBYTES);
+	/* The recorder writes these before the magic number. */
+	image->pid_start = 12345;
+	image->file_ino = 7;
+	recover_unwritten(sizeof(file));
+}
+END_TEST
+
+/* Any file of zeros looks like an unwritten ring file, so the name decides. */
+START_TEST(test_unwritten_by_another_name)
+{
+	struct hatf_recovery found = { .struct_nbytes = sizeof(found) };
+	struct hatf_error err;
+
+	put_file(trace_path, "", 0);
+	ck_assert_int_eq(hatf_recover(trace_path, NULL, 0, &found, &err),
+			 HATF_BAD_RINGS);
+	ck_assert_str_eq(err.field, "magic");
+	ck_assert_int_eq(access(trace_path, F_OK), 0);
+}
+END_TEST
+
+/* Without a magic number there are no events, so this file is damaged. */
+START_TEST(test_unwritten_with_events)
+{
+	struct hatf_recovery found = { .struct_nbytes = sizeof(found) };
+	struct hatf_error err;
+
+	make_file();
+	memset(file, 0, IMAGE_HEADER_NBYTES);
+	put_file(rings_path, file, sizeof(file));
+	ck_assert_int_eq(hatf_recover(rings_path, NULL, 0, &found, &err),
+			 HATF_BAD_RINGS);
+	ck_assert_int_eq(access(rings_path, F_OK), 0);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -365,6 +429,9 @@ main(void)
 	tcase_add_checked_fixture(anew, set_up, tear_down);
 	tcase_add_test(anew, test_events_before_first_commit);
 	tcase_add_test(anew, test_no_commit_but_words);
+	tcase_add_test(anew, test_unwritten);
+	tcase_add_test(anew, test_unwritten_by_another_name);
+	tcase_add_test(anew, test_unwritten_with_events);
 	suite_add_tcase(s, tc);
 	suite_add_tcase(s, anew);
 	srunner_run_all(runner, CK_NORMAL);
