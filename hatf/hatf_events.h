@@ -478,8 +478,9 @@ struct hatf_recovery {
  * the call is interrupted, it can be repeated.
  *
  * If the process ended before it wrote the header of the ring file, the file is
- * empty or begins with zeros.  If its name ends in HATF_RINGS_SUFFIX, the call
- * succeeds, with 'pid' 0 and 'trace' "", and removes the file.
+ * empty or begins with zeros.  If its name ends in HATF_RINGS_SUFFIX, and its
+ * trace is missing or empty, the call removes both and succeeds, with 'pid' 0
+ * and 'trace' "".
  *
  * The directories of 'rings' and 'trace' may be symbolic links; the call opens
  * files as hatf_file_open_found() does.  The call writes and removes only files

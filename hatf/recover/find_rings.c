@@ -168,6 +168,12 @@ describe(int fd, struct hatf_rings *ret, struct hatf_error *err)
 
 	ret->in_use = is_written(fd);
 	status = read_header(&set, fd, err);
+	/* Any empty file looks like an unwritten ring file. */
+	if (status == HATF_OK && set.is_unwritten) {
+		*err = (struct hatf_error){ .status = HATF_BAD_RINGS,
+					    .field = "magic" };
+		status = HATF_BAD_RINGS;
+	}
 	if (status == HATF_OK) {
 		ret->pid = set.image->pid;
 		path = set.commit != NULL

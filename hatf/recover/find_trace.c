@@ -292,6 +292,9 @@ recovery_begin_anew(struct recovery *r, const char *rings, const char *trace)
 	trace = open_begun(r, rings, trace, buf);
 	if (trace == NULL || !recovery_is_owners(r, &r->trace))
 		return HATF_OK;
+	/* The recorder writes the trace's header after the ring file's. */
+	if (r->set.is_unwritten && r->trace.st.st_size != 0)
+		return recovery_fail(r, HATF_BAD_RINGS, 0, "magic");
 	if (r->trace.st.st_size == 0 && (r->flags & HATF_RECOVER_DRY_RUN) == 0)
 		checked_file_remove(&r->trace);
 	if (!recovery_has_header(r, r->trace.fd, &r->start_time))

@@ -397,6 +397,26 @@ START_TEST(test_unwritten_by_another_name)
 }
 END_TEST
 
+/*
+ * The recorder writes the magic number before the header of the trace, so this
+ * ring file is damaged.
+ */
+START_TEST(test_unwritten_beside_a_header)
+{
+	struct hatf_recovery found = { .struct_nbytes = sizeof(found) };
+	struct hatf_error err;
+
+	memset(file, 0, sizeof(file));
+	put_file(trace_path, "x", 1);
+	put_file(rings_path, file, sizeof(file));
+	ck_assert_int_eq(hatf_recover(rings_path, NULL, 0, &found, &err),
+			 HATF_BAD_RINGS);
+	ck_assert_str_eq(err.field, "magic");
+	ck_assert_int_eq(access(rings_path, F_OK), 0);
+	ck_assert_int_eq(access(trace_path, F_OK), 0);
+}
+END_TEST
+
 /* Without a magic number there are no events, so this file is damaged. */
 START_TEST(test_unwritten_with_events)
 {
@@ -431,6 +451,7 @@ main(void)
 	tcase_add_test(anew, test_no_commit_but_words);
 	tcase_add_test(anew, test_unwritten);
 	tcase_add_test(anew, test_unwritten_by_another_name);
+	tcase_add_test(anew, test_unwritten_beside_a_header);
 	tcase_add_test(anew, test_unwritten_with_events);
 	suite_add_tcase(s, tc);
 	suite_add_tcase(s, anew);
