@@ -118,13 +118,15 @@ try_trace(struct recovery *r, const char *path, enum path_origin origin)
 static bool
 without_suffix(const char *rings, char *buf, size_t nbytes)
 {
-	const size_t n = strlen(rings), m = strlen(HATF_RINGS_SUFFIX);
+	size_t n;
 
-	if (n <= m || n - m >= nbytes ||
-	    strcmp(rings + n - m, HATF_RINGS_SUFFIX) != 0)
+	if (!recovery_is_rings_name(rings))
 		return false;
-	memcpy(buf, rings, n - m);
-	buf[n - m] = '\0';
+	n = strlen(rings) - strlen(HATF_RINGS_SUFFIX);
+	if (n >= nbytes)
+		return false;
+	memcpy(buf, rings, n);
+	buf[n] = '\0';
 	return true;
 }
 

@@ -141,8 +141,8 @@ wait_and_lock(struct recovery *r)
 	return recovery_fail(r, HATF_IN_USE, 0, NULL);
 }
 
-static bool
-is_ring_file_name(const char *path)
+bool
+recovery_is_rings_name(const char *path)
 {
 	const size_t n = strlen(path), m = strlen(HATF_RINGS_SUFFIX);
 
@@ -164,7 +164,7 @@ read_header(struct recovery *r, const char *path)
 
 	if (status != HATF_OK || !r->set.is_unwritten)
 		return status;
-	if (!is_ring_file_name(path))
+	if (!recovery_is_rings_name(path))
 		return recovery_fail(r, HATF_BAD_RINGS, 0, "magic");
 	for (unsigned i = 0; i < HEADER_TRIES && r->set.is_unwritten; i++) {
 		nanosleep(&nap, NULL);

@@ -70,6 +70,9 @@ struct recovery {
 enum hatf_status recovery_fail(struct recovery *r, enum hatf_status status,
 			       uint64_t offset, const char *field);
 
+/* Does 'path' end in HATF_RINGS_SUFFIX, with a name before it? */
+bool recovery_is_rings_name(const char *path);
+
 /*
  * Open the ring file at 'path' as r->rings, check it, and read it into r->set.
  * Wait up to a second for the process that made the ring file to end.  Errors:

@@ -136,7 +136,7 @@ report(const struct recover *c, const char *rings,
 
 	if (found->trace[0] == '\0') {
 		out_text(o, rings);
-		/* Each process writes its id into the file first. */
+		/* A header that was written has the process's id. */
 		out_str(o, found->pid == 0
 				   ? ": the process had not begun to use it\n"
 				   : ": the process had recorded nothing\n");
