@@ -34,14 +34,33 @@
  * activity causes a few dozen.
  */
 #define CONTENDED_MIN 200u
-#define CONTENDED_END 50u
+#define CONTENDED_END 30u
 #define LOOK_NS	      (NS_PER_SEC / 10)
 /*
  * The number of preemptions is read every LOOK_NS.  Only the second reading
- * comes sooner, LOOK_FIRST_NS after the first one, since many processes live
- * for a short time.
+ * comes sooner, since many processes live for a short time: LOOK_FIRST_NS after
+ * the first one, or LOOK_SHARED_NS after it if threads seem to share
+ * processors.  In that case the writer wakes up rarely, so preemptions are
+ * rare, too.
  */
-#define LOOK_FIRST_NS (NS_PER_SEC / 50)
+#define LOOK_FIRST_NS  (NS_PER_SEC / 100)
+#define LOOK_SHARED_NS (NS_PER_SEC / 20)
+/*
+ * The bounds of the writer's sleep while threads share processors.  Even if the
+ * only other threads are those of the same process and its writer, a writer
+ * that sleeps for SLEEP_MAX_NS still causes more than CONTENDED_END preemptions
+ * per second.  So the long sleep does not end itself.
+ */
+#define SLEEP_MIN_NS 3500000ull
+#define SLEEP_MAX_NS 16000000ull
+/* An event has at most this many words, but for rare ones. */
+#define EVENT_WORDS 3u
+
+void
+load_policy_begin(struct load_policy *p, bool is_contended)
+{
+	p->is_contended = is_contended;
+}
 
 void
 load_policy_note_waits(struct load_policy *p, uint64_t waits)
@@ -132,13 +151,15 @@ load_policy_look(struct load_policy *p, uint64_t now_ns)
 		return;
 	preemptions = (uint64_t)usage.ru_nivcsw - p->preemptions;
 	least = p->is_contended ? CONTENDED_END : CONTENDED_MIN;
+	p->look_ns = LOOK_NS;
 	/*
-	 * At the first reading, assume that no processor is shared, because
-	 * there is no earlier reading to compare with.
+	 * The first reading decides nothing, because there is no earlier
+	 * reading to compare with.
 	 */
-	p->is_contended = p->preemptions_read_ns != 0 &&
-			  preemptions * NS_PER_SEC > least * passed_ns;
-	p->look_ns = p->preemptions_read_ns == 0 ? LOOK_FIRST_NS : LOOK_NS;
+	if (p->preemptions_read_ns != 0)
+		p->is_contended = preemptions * NS_PER_SEC > least * passed_ns;
+	else
+		p->look_ns = p->is_contended ? LOOK_SHARED_NS : LOOK_FIRST_NS;
 	p->preemptions += preemptions;
 	p->preemptions_read_ns = now_ns;
 }
@@ -153,4 +174,19 @@ load_policy_end_block(struct load_policy *p, uint64_t now_ns, size_t nbytes)
 	p->block_ns = now_ns;
 	p->slept_ns = 0;
 	load_policy_look(p, now_ns);
+}
+
+uint64_t
+load_policy_shared_sleep_ns(uint64_t event_count, uint64_t passed_ns,
+			    uint64_t room)
+{
+	double ns;
+
+	if (event_count == 0)
+		return SLEEP_MAX_NS;
+	ns = (double)passed_ns * (double)room /
+	     ((double)event_count * EVENT_WORDS);
+	if (ns < (double)SLEEP_MIN_NS)
+		return SLEEP_MIN_NS;
+	return ns < (double)SLEEP_MAX_NS ? (uint64_t)ns : SLEEP_MAX_NS;
 }

@@ -10,7 +10,8 @@
  * without a search (encoder_set_fast()).  If producers wait and storing is
  * faster than compressing, blocks are stored without compression.  If no
  * processor is idle, the writer also sleeps longer: each time it wakes up, it
- * takes the processor from a thread of the program.
+ * takes the processor from a thread of the program, whose data then leave the
+ * caches.
  *
  * Only the thread that does the writer's work calls these functions.  It
  * reports waits, sleeps and costs, and asks for decisions.
@@ -52,6 +53,13 @@ struct load_policy {
 	/* Preemptions of all threads of the process, as last read. */
 	uint64_t preemptions;
 };
+
+/*
+ * Call this at the beginning of the trace.  'is_contended': do threads seem to
+ * share processors (processors_are_busy())?  This answer holds until
+ * load_policy_look() knows better.
+ */
+void load_policy_begin(struct load_policy *p, bool is_contended);
 
 /*
  * Call this at each block.  'waits' is the number of waits of all producers so
@@ -99,5 +107,15 @@ load_policy_is_fast(const struct load_policy *p)
 {
 	return p->is_pressed || p->is_contended;
 }
+
+/*
+ * How long should the writer sleep between two rounds if threads share
+ * processors?  Return a time in ns that is as long as possible, but ends before
+ * any ring is likely to be full.  'event_count' is the number of events that
+ * all threads have recorded in the last 'passed_ns', and 'room' the number of
+ * free words in the fullest ring.
+ */
+uint64_t load_policy_shared_sleep_ns(uint64_t event_count, uint64_t passed_ns,
+				     uint64_t room);
 
 #endif /* LOAD_POLICY_H */

@@ -202,6 +202,13 @@ write_packed(struct trace *t, const void *data, size_t nbytes)
 }
 
 void
+trace_begin_load(struct trace *t, bool is_contended)
+{
+	load_policy_begin(&t->load, is_contended);
+	set_pace(t);
+}
+
+void
 trace_look_at_load(struct trace *t, uint64_t now_ns)
 {
 	load_policy_look(&t->load, now_ns);

@@ -77,6 +77,12 @@ struct clock_reading trace_read_clock(struct trace *t);
 void trace_set_clock(struct trace *t, bool stamped);
 
 /*
+ * Call this at the beginning of the trace.  'is_contended': do threads seem to
+ * share processors?  See load_policy_begin().
+ */
+void trace_begin_load(struct trace *t, bool is_contended);
+
+/*
  * Call this between events, for example once a round.  Find out whether the
  * processors are busy, and encode the next events accordingly.  'now_ns' is
  * CLOCK_MONOTONIC's time.

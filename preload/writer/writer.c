@@ -135,18 +135,35 @@ go_idle(uint32_t wake)
 	return true;
 }
 
+/* Return the number of free words in the fullest ring. */
+static uint64_t
+least_room(void)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (uint32_t i = 0; i < writer->thread_count; i++) {
+		const struct ring *const r = writer->producers[i]->ring;
+		const uint64_t room = ring_limit(r) - ring_head(r);
+
+		if (room < least)
+			least = room;
+	}
+	return least;
+}
+
 /*
- * Return how long a tick lasts: the time between two rounds of the writer.  If
- * no processor is idle, each round takes some time from the program, so make
- * ticks longer.  But with HATFTRACE_FULL=drop, a full ring loses events, so
- * keep the usual tick.
+ * Return how long a tick lasts: the time between two rounds of the writer.
+ * 'passed_ns' is the time since the previous call.  If no processor is idle,
+ * each round takes some time from the program, so make ticks longer.  But with
+ * HATFTRACE_FULL=drop, a full ring loses events, so keep the usual tick.
  */
 static uint64_t
-tick_ns(void)
+tick_ns(uint64_t passed_ns)
 {
-	return writer->trace.load.is_contended && !environment_own()->drop
-		       ? TICK_CONTENDED_NS
-		       : TICK_NS;
+	if (!writer->trace.load.is_contended || environment_own()->drop)
+		return TICK_NS;
+	return load_policy_shared_sleep_ns(writer->order.event_count, passed_ns,
+					   least_room());
 }
 
 /*
@@ -157,8 +174,10 @@ static bool
 rest(uint32_t wake)
 {
 	const uint64_t now = sys_clock_ns(CLOCK_MONOTONIC);
+	const uint64_t passed_ns = now - writer->rested_ns;
 	bool goes_on = true;
 
+	writer->rested_ns = now;
 	/* acquire: see serve_request(). */
 	if (atomic_load_explicit(&writer->request, memory_order_acquire) != 0)
 		return true;
@@ -166,7 +185,7 @@ rest(uint32_t wake)
 	    writer->order.blocked == NULL)
 		goes_on = go_idle(wake);
 	else
-		sys_futex_wait(&writer->wake.word, wake, tick_ns());
+		sys_futex_wait(&writer->wake.word, wake, tick_ns(passed_ns));
 	load_policy_note_sleep(&writer->trace.load,
 			       sys_clock_ns(CLOCK_MONOTONIC) - now);
 	return goes_on;

@@ -27,6 +27,7 @@
 #include "preload/state/own_slot.h"
 #include "preload/state/process_state.h"
 #include "preload/sys/file.h"
+#include "preload/sys/processors.h"
 #include "preload/sys/say.h"
 #include "preload/sys/sys.h"
 #include "preload/trace/header.h"
@@ -113,6 +114,9 @@ begin(void)
 
 	if (!open_trace())
 		return false;
+	/* A filter might not allow all of the system calls. */
+	trace_begin_load(&writer->trace, !process_has(PROCESS_IS_CONFINED) &&
+						 processors_are_busy());
 	output_hold_directory(o);
 	ancestry_read();
 	ringfile_open(environment_own(), o->path, writer->adopt != NULL);

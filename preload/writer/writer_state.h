@@ -39,8 +39,6 @@
 
 /* How long a tick lasts (clock.h). */
 #define TICK_NS 1000000ull
-/* How long a tick lasts while threads share processors (load_policy.h). */
-#define TICK_CONTENDED_NS 3500000ull
 /* A block is written when it is this old, full or not. */
 #define BLOCK_AGE_NS 500000000ull
 /*
@@ -73,6 +71,7 @@ struct writer {
 	uint32_t thread_count;
 	uint32_t gone_count;
 	uint64_t last_event_ns;
+	uint64_t rested_ns; /* when rest() was last called */
 	/*
 	 * How many lost events of threads without a ring the trace has reported
 	 * so far.

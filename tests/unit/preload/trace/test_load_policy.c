@@ -5,7 +5,8 @@
  * The writer must use short pauses if its producers wait again and again, or
  * its program is preempted, and only then.  It must do so exactly as long as it
  * could not keep up otherwise.  A process that lives for a tenth of a second
- * must get them, too.
+ * must get them, too.  While threads share processors, the writer must sleep
+ * for as long as the rings have room.
  */
 #include "tests/unit/support/checks.h"
 #include <stdlib.h>
@@ -150,7 +151,7 @@ START_TEST(a_program_that_is_preempted_gets_the_processor)
 	ck_assert(preempt(1000));
 	ck_assert(!load_policy_is_storing(&policy));
 	ck_assert(preempt(150));
-	ck_assert(preempt(75));
+	ck_assert(preempt(40));
 	ck_assert(!preempt(30));
 }
 END_TEST
@@ -171,7 +172,7 @@ look(unsigned ms, unsigned a_second)
 START_TEST(a_preemption_counts_before_a_block_is_full)
 {
 	ck_assert(!look(1, 0));
-	ck_assert(look(25, 1000));
+	ck_assert(look(12, 1000));
 	ck_assert(policy.is_contended && !policy.is_pressed);
 	ck_assert(!look(250, 0));
 }
@@ -179,8 +180,8 @@ END_TEST
 
 START_TEST(a_few_early_preemptions_do_not_count)
 {
-	ck_assert(!look(25, 0));
-	ck_assert(!look(60, 150));
+	ck_assert(!look(12, 0));
+	ck_assert(!look(80, 150));
 }
 END_TEST
 
@@ -189,6 +190,62 @@ START_TEST(the_first_look_tells_nothing)
 {
 	preemptions = 1000000;
 	ck_assert(!end_blocks(500, 0, false));
+}
+END_TEST
+
+/* The writer's answer at the beginning holds until it can count. */
+START_TEST(a_busy_machine_counts_from_the_beginning)
+{
+	load_policy_begin(&policy, true);
+	ck_assert(load_policy_is_fast(&policy));
+	ck_assert(look(50, 0));
+	ck_assert(!look(2, 0));
+	ck_assert(!look(200, 0));
+}
+END_TEST
+
+START_TEST(a_busy_machine_stays_busy)
+{
+	load_policy_begin(&policy, true);
+	ck_assert(look(500, 40));
+	ck_assert(!look(150, 0));
+}
+END_TEST
+
+/* A program that records little lets the writer sleep for 16 ms. */
+START_TEST(a_sleep_is_long_if_rings_have_room)
+{
+	ck_assert_uint_eq(load_policy_shared_sleep_ns(0, MS, 0), 16 * MS);
+	ck_assert_uint_eq(load_policy_shared_sleep_ns(800, MS, 1u << 17),
+			  16 * MS);
+	ck_assert_uint_eq(load_policy_shared_sleep_ns(UINT64_MAX, MS, 0),
+			  3500000);
+}
+END_TEST
+
+/*
+ * The sleep ends before events of three words fill the ring, unless that is
+ * sooner than after 3.5 ms.
+ */
+START_TEST(a_sleep_ends_before_a_ring_is_full)
+{
+	const uint64_t room = 1u << 16;
+	unsigned longer = 0, shortest = 0;
+
+	for (uint64_t per_ms = 1; per_ms < 20000; per_ms++) {
+		const uint64_t ns =
+			load_policy_shared_sleep_ns(16 * per_ms, 16 * MS, room);
+
+		ck_assert_uint_ge(ns, 3500000);
+		ck_assert_uint_le(ns, 16 * MS);
+		if (ns == 3500000)
+			shortest++;
+		else
+			ck_assert_uint_le(per_ms * 3 * ns, room * MS);
+		longer += ns > 3500000 && ns < 16 * MS;
+	}
+	ck_assert_uint_gt(shortest, 0);
+	ck_assert_uint_gt(longer, 1000);
 }
 END_TEST
 
@@ -211,6 +268,10 @@ main(void)
 	tcase_add_test(tc, the_first_look_tells_nothing);
 	tcase_add_test(tc, a_preemption_counts_before_a_block_is_full);
 	tcase_add_test(tc, a_few_early_preemptions_do_not_count);
+	tcase_add_test(tc, a_busy_machine_counts_from_the_beginning);
+	tcase_add_test(tc, a_busy_machine_stays_busy);
+	tcase_add_test(tc, a_sleep_is_long_if_rings_have_room);
+	tcase_add_test(tc, a_sleep_ends_before_a_ring_is_full);
 	suite_add_tcase(suite, tc);
 	srunner_run_all(runner, CK_NORMAL);
 	failed = srunner_ntests_failed(runner);
