@@ -43,8 +43,11 @@ tick_grant_end_round(struct tick_grant *g, const void *alone, uint64_t now_ns)
 	const bool stamped = clock_is_stamped();
 
 	if (g->granted_ns != 0 && stamped) {
-		learn(g, now_ns - g->granted_ns);
+		/* A round may be longer than the patience. */
+		learn(g, g->rounds != 0 ? now_ns - g->granted_ns : 0);
 		g->candidate = NULL;
+	} else if (g->granted_ns != 0) {
+		g->rounds++;
 	}
 	if (alone == NULL || alone != g->candidate) {
 		g->candidate = alone;
@@ -52,6 +55,8 @@ tick_grant_end_round(struct tick_grant *g, const void *alone, uint64_t now_ns)
 		return;
 	}
 	if (stamped && now_ns - g->since_ns >= g->patience_ns &&
-	    clock_grant_begin(alone) && clock_grant_end())
+	    clock_grant_begin(alone) && clock_grant_end()) {
 		g->granted_ns = now_ns;
+		g->rounds = 0;
+	}
 }

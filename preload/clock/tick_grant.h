@@ -26,6 +26,7 @@ struct tick_grant {
 	const void *candidate;
 	uint64_t since_ns;   /* when 'candidate' was set; CLOCK_MONOTONIC */
 	uint64_t granted_ns; /* when the tick was granted; 0: no grant */
+	uint32_t rounds;     /* whole rounds that the grant has lasted */
 	uint64_t patience_ns;
 };
 

@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 #include "preload/sys/sys.h"
 
@@ -21,8 +22,9 @@ static unsigned
 count_ready(void)
 {
 	char line[LOADAVG_NBYTES];
+	/* Do not block, even if something else is mounted there. */
 	const int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/loadavg",
-				    O_RDONLY | O_CLOEXEC);
+				    O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	unsigned count = 0;
 	const char *p;
 	long n;
@@ -56,7 +58,10 @@ count_processors(void)
 bool
 processors_are_busy(void)
 {
-	const unsigned count = count_processors();
+	unsigned count;
 
+	if (prctl(PR_GET_SECCOMP, 0, 0, 0, 0) != 0)
+		return false;
+	count = count_processors();
 	return count != 0 && count_ready() > count;
 }

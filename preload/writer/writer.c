@@ -141,6 +141,8 @@ least_room(void)
 {
 	uint64_t least = UINT64_MAX;
 
+	/* The list is empty after writer_commit_and_recycle(). */
+	writer_collect_threads();
 	for (uint32_t i = 0; i < writer->thread_count; i++) {
 		const struct ring *const r = writer->producers[i]->ring;
 		const uint64_t room = ring_limit(r) - ring_head(r);
@@ -175,6 +177,7 @@ rest(uint32_t wake)
 {
 	const uint64_t now = sys_clock_ns(CLOCK_MONOTONIC);
 	const uint64_t passed_ns = now - writer->rested_ns;
+	uint64_t woke_ns;
 	bool goes_on = true;
 
 	writer->rested_ns = now;
@@ -186,8 +189,14 @@ rest(uint32_t wake)
 		goes_on = go_idle(wake);
 	else
 		sys_futex_wait(&writer->wake.word, wake, tick_ns(passed_ns));
-	load_policy_note_sleep(&writer->trace.load,
-			       sys_clock_ns(CLOCK_MONOTONIC) - now);
+	woke_ns = sys_clock_ns(CLOCK_MONOTONIC);
+	load_policy_note_sleep(&writer->trace.load, woke_ns - now);
+	/*
+	 * After a long pause of the program, judge the rate of its events by
+	 * the time since the pause.
+	 */
+	if (woke_ns - now > IDLE_AFTER_NS)
+		writer->rested_ns = woke_ns;
 	return goes_on;
 }
 

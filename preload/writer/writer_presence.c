@@ -215,6 +215,7 @@ writer_take_up(void)
 	if (!have_trace())
 		return false;
 	writer->quiet_since_ns = sys_clock_ns(CLOCK_MONOTONIC);
+	writer->rested_ns = writer->quiet_since_ns;
 	call = own_slot_take();
 	control_stop_listening();
 	control_begin();

@@ -71,7 +71,8 @@ struct writer {
 	uint32_t thread_count;
 	uint32_t gone_count;
 	uint64_t last_event_ns;
-	uint64_t rested_ns; /* when rest() was last called */
+	/* when rest() was last called, or when a long pause ended after that */
+	uint64_t rested_ns;
 	/*
 	 * How many lost events of threads without a ring the trace has reported
 	 * so far.

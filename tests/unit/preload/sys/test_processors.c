@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 
 #include "preload/sys/processors.h"
@@ -20,6 +21,7 @@
 static const char *line;    /* the content of /proc/loadavg; NULL: none */
 static unsigned processors; /* 0: the kernel does not tell */
 static int open_count;
+static bool has_filter; /* a filter that kills for the other system calls */
 
 static long
 refuse(int error)
@@ -72,6 +74,8 @@ own_syscall(long number, ...)
 	void *second;
 	size_t third;
 
+	ck_assert(!has_filter);
+
 	va_start(args, number);
 	first = va_arg(args, long);
 	if (number == SYS_openat) {
@@ -91,6 +95,15 @@ own_syscall(long number, ...)
 	}
 	va_end(args);
 	return result;
+}
+
+/* Replaces the recorder's function. */
+int own_prctl(int option, ...);
+int
+own_prctl(int option, ...)
+{
+	ck_assert_int_eq(option, PR_GET_SECCOMP);
+	return has_filter ? 2 : 0;
 }
 
 static bool
@@ -128,6 +141,14 @@ START_TEST(an_unknown_number_is_not_busy)
 }
 END_TEST
 
+START_TEST(a_filter_is_not_provoked)
+{
+	has_filter = true;
+	ck_assert(!are_busy("0.20 0.18 0.12 3/80 11206\n", 2));
+	has_filter = false;
+}
+END_TEST
+
 /* Only the beginning of a line of this length is read. */
 START_TEST(a_long_line_is_cut)
 {
@@ -152,6 +173,7 @@ main(void)
 
 	tcase_add_test(tc, more_ready_threads_than_processors_are_busy);
 	tcase_add_test(tc, an_unknown_number_is_not_busy);
+	tcase_add_test(tc, a_filter_is_not_provoked);
 	tcase_add_test(tc, a_long_line_is_cut);
 	suite_add_tcase(suite, tc);
 	srunner_run_all(runner, CK_NORMAL);
