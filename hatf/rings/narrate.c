@@ -660,9 +660,7 @@ narrate_thread_end(struct narrator *n, const struct order_producer *producer,
 bool
 narrate_is_full(const struct narrator *n)
 {
-	const size_t nbytes = n->encoder.is_fast ? NARRATE_FAST_BLOCK_NBYTES
-						 : NARRATE_BLOCK_NBYTES;
 	const size_t more = n->pieces_nbytes != 0 ? NARRATE_PIECES_NBYTES : 0;
 
-	return encoder_is_full(&n->encoder, nbytes + more);
+	return encoder_is_full(&n->encoder, NARRATE_BLOCK_NBYTES + more);
 }

@@ -25,13 +25,9 @@
 
 /*
  * When a block has at least this length, narrate_is_full() asks the caller to
- * end the block.  The second length is for an encoder that places metadata
- * without a search (encoder_set_fast()).  In that case time matters more than
- * bytes, and a short block stays in the processor's cache from its first record
- * to its compression.
+ * end the block.
  */
-#define NARRATE_BLOCK_NBYTES	  (256u << 10)
-#define NARRATE_FAST_BLOCK_NBYTES (128u << 10)
+#define NARRATE_BLOCK_NBYTES (256u << 10)
 
 /*
  * Size of the buffer of a block.  The buffer has room for a block of full
