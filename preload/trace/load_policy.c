@@ -46,10 +46,10 @@
 #define LOOK_FIRST_NS  (NS_PER_SEC / 100)
 #define LOOK_SHARED_NS (NS_PER_SEC / 20)
 /*
- * The bounds of the writer's sleep while threads share processors.  Even if the
- * only other threads are those of the same process and its writer, a writer
- * that sleeps for SLEEP_MAX_NS still causes more than CONTENDED_END preemptions
- * per second.  So the long sleep does not end itself.
+ * The bounds of the writer's sleep while threads share processors.  A writer
+ * that sleeps for SLEEP_MAX_NS still wakes up some 60 times per second.  If all
+ * processors are busy, this alone can cause more than CONTENDED_END preemptions
+ * per second, so the long sleep does not end the state that allows it.
  */
 #define SLEEP_MIN_NS 3500000ull
 #define SLEEP_MAX_NS 16000000ull
