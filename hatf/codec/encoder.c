@@ -265,14 +265,20 @@ put_span(struct encoder *e, const struct hatf_record *records, size_t n)
 	}
 }
 
-/* Write the metadata of a new block that has no records yet. */
+/*
+ * Write the metadata of a new block that has no records yet.  'first' is its
+ * first record, or NULL.  If the planner has a base for addresses, ignore
+ * 'first', which may be a rare far address.
+ */
 static void
-put_restart(struct encoder *e)
+put_restart(struct encoder *e, const struct hatf_record *first)
 {
 	static const struct hatf_record none = { .tag = HATF_COMMENT };
+	const struct hatf_record *const rec =
+		first == NULL || e->place.base_known ? &none : first;
 	size_t count;
 
-	e->planner.plan(e->planner.context, &e->layout, true, &none, 1,
+	e->planner.plan(e->planner.context, &e->layout, true, rec, 1,
 			e->changes, e->planner.changes, &count);
 	for (size_t i = 0; i < count; i++)
 		put_metadata(e, &e->changes[i].metadata);
@@ -284,7 +290,7 @@ encoder_flush(struct encoder *e)
 {
 	put_span(e, e->span, e->pending);
 	if (e->restart)
-		put_restart(e);
+		put_restart(e, NULL);
 	e->pending = 0;
 	e->texts_used = 0;
 	e->pending_max = encoder_choose_pending_max(e);
@@ -362,12 +368,40 @@ fits_layout(const struct layout_field *f, const struct hatf_record *rec)
 				 rec->attributes_nbytes);
 }
 
+/* Is fast mode on, with an empty span and room for a record? */
+static inline bool
+has_room_at_once(const struct encoder *e)
+{
+	return e->is_fast && e->pending == 0 && e->used < e->at_once_max;
+}
+
 /* Is fast mode on, and may a record that fits the layout be written at once? */
 static inline bool
 can_write_at_once(const struct encoder *e)
 {
-	return e->is_fast && e->pending == 0 && !e->restart &&
-	       e->used < e->at_once_max;
+	return has_room_at_once(e) && !e->restart;
+}
+
+/*
+ * Write a record that does not fit the layout, between metadata that widens
+ * fields and metadata that restores their widths.  Return false and write
+ * nothing if the layout should be changed instead.
+ */
+static __attribute__((noinline)) bool
+put_exception(struct encoder *e, const struct hatf_record *rec)
+{
+	struct place_change changes[PLACE_EXCEPTION_CHANGES];
+	size_t count, i = 0;
+
+	if (!place_exception(&e->place, &e->layout, rec, e->used, changes,
+			     &count))
+		return false;
+	for (; i < count && changes[i].before == 0; i++)
+		put_metadata(e, &changes[i].metadata);
+	put_record(e, rec);
+	for (; i < count; i++)
+		put_metadata(e, &changes[i].metadata);
+	return true;
 }
 
 /*
@@ -378,10 +412,12 @@ static bool
 put_at_once(struct encoder *e, const struct hatf_record *rec)
 {
 	if (!can_write_at_once(e) || rec->tag > HATF_REALLOC_FREE ||
-	    rec->attributes_nbytes > ENCODER_TEXT_NBYTES ||
-	    !fits_layout(e->layout.field, rec))
+	    rec->attributes_nbytes > ENCODER_TEXT_NBYTES)
 		return false;
-	put_record(e, rec);
+	if (fits_layout(e->layout.field, rec))
+		put_record(e, rec);
+	else if (!put_exception(e, rec))
+		return false;
 	e->record_count[rec->tag]++;
 	return true;
 }
@@ -573,6 +609,8 @@ take_stack(struct encoder *e, struct hatf_record *rec)
 static bool
 put_any(struct encoder *e, const struct hatf_record *rec)
 {
+	if (__builtin_expect(e->restart, 0) && has_room_at_once(e))
+		put_restart(e, rec);
 	return put_at_once(e, rec) || put(e, rec);
 }
 

@@ -8,9 +8,9 @@
  *
  * The encoder keeps records in its span until the span has no room for the next
  * record, or until encoder_flush(), encoder_end_column() or encoder_end()
- * writes them.  In fast mode, if the span is empty and a record fits the
- * layout, the encoder usually writes the record at once, without the span (see
- * put_at_once()).  'used' does not include the records of the span.
+ * writes them.  In fast mode, the encoder writes most records at once, without
+ * the span (see put_at_once()).  'used' does not include the records of the
+ * span.
  *
  * The encoder runs inside traced programs, in a thread without libc state of
  * its own.  So neither this file nor any other file of its folder allocates,
@@ -306,9 +306,10 @@ encoder_span_left(const struct encoder *e)
 
 /*
  * Turn fast mode on or off.  Fast mode saves time at the cost of bytes: most
- * records that fit the layout are written at once, and place_fast() plans
- * layouts that nearly all records fit.  Only for an encoder with the default
- * planner.
+ * records are written at once, either because they fit the layout or as rare
+ * exceptions (place_exception()).  If exceptions become frequent, place_fast()
+ * plans a layout that nearly all records fit.  Only for an encoder with the
+ * default planner.
  */
 void encoder_set_fast(struct encoder *e, bool is_fast);
 

@@ -47,10 +47,10 @@ void
 place_init(struct place *p)
 {
 	/*
-	 * Do not clear 'uses' and the members after it, because place_span()
-	 * and place_fast() write them before they read them.
+	 * Do not clear 'list_count' and the members after it, because the
+	 * planners write them before they read them.
 	 */
-	memset(p, 0, offsetof(struct place, uses));
+	memset(p, 0, offsetof(struct place, list_count));
 	field_states_init(&p->states);
 }
 
@@ -116,17 +116,6 @@ renew_candidates(struct place *p, const struct hatf_record *records, size_t n)
 	p->base_known = true;
 }
 
-static int
-least_cost(const struct trellis_costs *c)
-{
-	int least = c->state[0];
-
-	for (unsigned i = 1; i < TRELLIS_STATES; i++)
-		if (c->state[i] < least)
-			least = c->state[i];
-	return least;
-}
-
 /*
  * In the first spans and in a quarter of the later ones, plan the addresses of
  * the span a second time with a candidate as base.  If the candidate saves more
@@ -152,8 +141,8 @@ try_candidate(struct place *p)
 	field_states_set(&start, 0, 0);
 	field_uses_rebase(&p->uses, base);
 	trellis_run(&job, uses);
-	if (least_cost(&p->path[0].costs[uses - 1]) + BASE_GAIN <
-	    least_cost(&p->path[1].costs[uses - 1]))
+	if (trellis_least(&p->path[0].costs[uses - 1]) + BASE_GAIN <
+	    trellis_least(&p->path[1].costs[uses - 1]))
 		p->base = base;
 }
 
@@ -174,7 +163,7 @@ emit(struct field_plan *f, size_t record, unsigned op, unsigned argument,
      uint64_t value)
 {
 	struct place_change *const c =
-		&f->p->list[f->field][f->p->list_count[f->field]++];
+		&f->p->list[f->p->list_count[f->field]++][f->field];
 
 	c->before = (uint32_t)record;
 	c->metadata = (struct hatf_metadata){
@@ -473,8 +462,8 @@ next_field(const struct place *p, const uint32_t *done, size_t cut)
 
 	for (unsigned i = 0; i < HATF_FIELD_COUNT; i++) {
 		if (done[i] < p->list_count[i] &&
-		    p->list[i][done[i]].before < before) {
-			before = p->list[i][done[i]].before;
+		    p->list[done[i]][i].before < before) {
+			before = p->list[done[i]][i].before;
 			field = i;
 		}
 	}
@@ -497,7 +486,7 @@ merge(const struct place *p, size_t cut, struct place_change *changes,
 
 	while ((field = next_field(p, done, cut)) != HATF_FIELD_COUNT) {
 		const struct place_change *const c =
-			&p->list[field][done[field]++];
+			&p->list[done[field]++][field];
 
 		if (count == cap) {
 			cut = c->before;
@@ -536,6 +525,13 @@ place_span(void *place, const struct layout *layout, bool restart,
 #define FAST_STATES_MAX 5
 
 /*
+ * In each block, place_exception() may make EXCEPTIONS_MIN exceptions for a
+ * field, and one more for every EXCEPTION_NBYTES bytes of the block.
+ */
+#define EXCEPTIONS_MIN	 4
+#define EXCEPTION_NBYTES 256
+
+/*
  * The states that place_fast() tries for each field, in this order.  States 0,
  * 2, 4 and 6 are the first group in the table of field_states.h, in the order
  * of the table, and states 1, 3, 5 and 7 are the second group.  The last state
@@ -546,7 +542,7 @@ static const struct {
 } fast_states[HATF_FIELD_COUNT] = {
 	[HATF_FIELD_SIZE] = { 3, { 2, 4, 6 } },
 	[HATF_FIELD_ADDRESS] = { 2, { 5, 7 } },
-	[HATF_FIELD_TIME] = { 4, { 0, 2, 4, 6 } },
+	[HATF_FIELD_TIME] = { 5, { FIELD_STATE_EMPTY, 0, 2, 4, 6 } },
 	[HATF_FIELD_THREAD] = { 5, { FIELD_STATE_EMPTY, 0, 2, 4, 6 } },
 	[HATF_FIELD_HEAP] = { 5, { FIELD_STATE_EMPTY, 0, 2, 4, 6 } },
 	[HATF_FIELD_ATTRIBUTES] = { 3, { FIELD_STATE_EMPTY, 3, 5 } },
@@ -598,7 +594,7 @@ try_fast_state(struct place *p, unsigned field, unsigned state)
 
 	enter(&f, 0, state, field_uses_first(u, field), u->restart);
 	for (uint32_t i = 0; i < p->list_count[field]; i++)
-		layout_apply(&after, &p->list[field][i].metadata);
+		layout_apply(&after, &p->list[i][field].metadata);
 	return fits_span(u, field, after.field[field]);
 }
 
@@ -639,7 +635,61 @@ place_fast(void *place, const struct layout *layout, bool restart,
 	p->uses.record_count = cut;
 	p->uses.layout = layout;
 	p->uses.restart = restart;
+	if (restart)
+		memset(p->exceptions, 0, sizeof(p->exceptions));
 	for (unsigned i = 0; i < HATF_FIELD_COUNT; i++)
 		plan_fast(p, i);
 	return merge(p, cut, changes, cap, count_ret);
+}
+
+/*
+ * Find the narrowest width with which the field can store its values of the
+ * record.  Return false if there is none.
+ */
+static bool
+widen(const struct field_uses *u, unsigned field, struct place_change *c)
+{
+	static const uint8_t widths[] = {
+		1, 2, 4, 8, HATF_WIDTH_V1, HATF_WIDTH_V2
+	};
+
+	for (size_t i = 0; i < sizeof(widths); i++) {
+		struct layout after = *u->layout;
+
+		c->before = 0;
+		c->metadata = (struct hatf_metadata){ .op = HATF_SET_FIELD_SIZE,
+						      .field = (uint8_t)field,
+						      .argument = widths[i] };
+		if (layout_apply(&after, &c->metadata) == NULL &&
+		    fits_span(u, field, after.field[field]))
+			return true;
+	}
+	return false;
+}
+
+bool
+place_exception(struct place *p, const struct layout *layout,
+		const struct hatf_record *rec, size_t nbytes,
+		struct place_change *changes, size_t *count_ret)
+{
+	const size_t limit = EXCEPTIONS_MIN + nbytes / EXCEPTION_NBYTES;
+	size_t n = 0;
+
+	p->uses.records = rec;
+	p->uses.record_count = 1;
+	p->uses.layout = layout;
+	for (unsigned i = 0; i < HATF_FIELD_COUNT; i++)
+		if (!fits_span(&p->uses, i, layout->field[i]) &&
+		    (!widen(&p->uses, i, &changes[n++]) ||
+		     p->exceptions[i]++ >= limit))
+			return false;
+	for (size_t i = 0; i < n; i++) {
+		struct place_change *const c = &changes[n + i];
+
+		*c = changes[i];
+		c->before = 1;
+		c->metadata.argument = layout->field[c->metadata.field].width;
+	}
+	*count_ret = 2 * n;
+	return true;
 }

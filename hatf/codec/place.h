@@ -82,8 +82,8 @@ struct place_planner {
 
 /*
  * The state and scratch memory of place_span() and place_fast(), about 60 KB.
- * The members before 'uses' last from one span to the next; the others are here
- * because the stack of the writer thread is too small for them.
+ * The members before 'list_count' last from one span to the next; the others
+ * are here because the stack of the writer thread is too small for them.
  */
 struct place {
 	/* The base of the address under baseOffset (FORMAT "Interpretations"),
@@ -91,12 +91,19 @@ struct place {
 	uint64_t base, candidate[PLACE_CANDIDATES];
 	uint32_t span_count;
 	bool base_known;
+	/* How many exceptions place_exception() has made in this block. */
+	uint32_t exceptions[HATF_FIELD_COUNT];
 	struct field_states states;
+	/*
+	 * The changes of each field.  The first changes of all fields are next
+	 * to each other, since a short trace has only few changes, which then
+	 * take one page of memory.
+	 */
+	uint32_t list_count[HATF_FIELD_COUNT];
+	struct place_change list[PLACE_FIELD_CHANGES][HATF_FIELD_COUNT];
 	struct field_uses uses;
 	struct trellis_path path[2];
 	struct trellis_turn turns[TRELLIS_USES];
-	struct place_change list[HATF_FIELD_COUNT][PLACE_FIELD_CHANGES];
-	uint32_t list_count[HATF_FIELD_COUNT];
 };
 
 /*
@@ -120,5 +127,23 @@ size_t place_span(void *place, const struct layout *layout, bool restart,
 size_t place_fast(void *place, const struct layout *layout, bool restart,
 		  const struct hatf_record *records, size_t n,
 		  struct place_change *changes, size_t cap, size_t *count_ret);
+
+/* Maximum number of changes that place_exception() stores. */
+#define PLACE_EXCEPTION_CHANGES (2 * HATF_FIELD_COUNT)
+
+/*
+ * Fast mode, inside a block: make an exception for a single record that does
+ * not fit the layout.  Store in 'changes' the metadata before the record, which
+ * widens fields, and the metadata after it, which restores their widths;
+ * 'before' is 0 or 1.  So one far address or long pause does not widen a field
+ * for the rest of the block.
+ *
+ * 'nbytes' is the length of the block so far.  It limits the exceptions of each
+ * field, since a field that needs many of them should be wider.  Return false
+ * if the record needs one more than this limit, or other metadata.
+ */
+bool place_exception(struct place *p, const struct layout *layout,
+		     const struct hatf_record *rec, size_t nbytes,
+		     struct place_change *changes, size_t *count_ret);
 
 #endif /* HATF_PLACE_H */

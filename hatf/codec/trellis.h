@@ -92,6 +92,18 @@ struct trellis_job {
 	struct trellis_path *path;
 };
 
+/* Return the cost of the cheapest state. */
+static inline int
+trellis_least(const struct trellis_costs *c)
+{
+	int least = c->state[0];
+
+	for (unsigned i = 1; i < TRELLIS_STATES; i++)
+		if (c->state[i] < least)
+			least = c->state[i];
+	return least;
+}
+
 /* Fill in 'path' for 'n' uses, at most TRELLIS_USES. */
 void trellis_run(const struct trellis_job *job, size_t n);
 

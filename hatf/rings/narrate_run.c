@@ -72,11 +72,16 @@ narrate_put_run(struct narrator *n, uint64_t thread, uint64_t time,
 	uint32_t defined = 0;
 	size_t i = 0;
 
-	if (is_open && n->stacks == NULL) {
-		i = put_words(&records, run->words, count);
-		run->events_taken += i;
-	}
 	for (; i < count; i++) {
+		if (is_open && n->stacks == NULL) {
+			const size_t taken =
+				put_words(&records, &run->words[i], count - i);
+
+			run->events_taken += taken;
+			i += taken;
+			if (i == count)
+				break;
+		}
 		const uint64_t word = run->words[i];
 		const unsigned tag = word & EVENT_KIND_MASK;
 		const uint64_t size = word >> EVENT_SIZE_SHIFT;
@@ -94,9 +99,11 @@ narrate_put_run(struct narrator *n, uint64_t thread, uint64_t time,
 			continue;
 		if (is_open)
 			encoder_end_run(&n->encoder, &records);
-		is_open = false;
 		encoder_put_taken(&n->encoder, (uint8_t)tag, size, address,
 				  thread, time);
+		if (is_open)
+			is_open = encoder_begin_run(&n->encoder, thread, time,
+						    &records);
 	}
 	if (is_open)
 		encoder_end_run(&n->encoder, &records);

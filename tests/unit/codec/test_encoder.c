@@ -548,6 +548,7 @@ START_TEST(fast_mode_writes_a_fitting_record_at_once)
 		mini_check(encoder_put_plain(&e, HATF_ALLOC, i * 100,
 					     0x555555559000 + i * 16, i % 3,
 					     2000 + i * 3));
+	encoder_flush(&e);
 	for (size_t i = 0; i < 100; i++) {
 		used = e.used;
 		mini_check(encoder_put_plain(&e, HATF_ALLOC, 60000 - i,
@@ -555,6 +556,93 @@ START_TEST(fast_mode_writes_a_fitting_record_at_once)
 					     2800 + i * 100));
 		/* Tag, size, address, thread and time. */
 		ck_assert_uint_eq(e.used - used, 1 + 2 + 4 + 1 + 1);
+	}
+	free(span);
+	free(buf);
+}
+END_TEST
+
+/* Put a record, and return the number of bytes that it added at once. */
+static size_t
+put_and_measure(struct encoder *e, const struct hatf_record *r)
+{
+	const size_t used = e->used;
+
+	mini_check(encoder_put(e, r));
+	return e->used - used;
+}
+
+/*
+ * In fast mode, a rare value that does not fit widens only its own record, and
+ * the decoder reads all records.
+ */
+START_TEST(fast_mode_makes_exceptions_for_rare_values)
+{
+	const struct hatf_record usual = { .tag = HATF_ALLOC,
+					   .size = 100,
+					   .address = 0x555555559000 };
+	struct hatf_record rare[5] = { usual, usual, usual, usual, usual };
+	uint8_t *const buf = malloc(CAP);
+	void *const span = malloc(encoder_memory_nbytes(NULL));
+	struct hatf_record r;
+	struct encoder e;
+	struct mini m;
+
+	rare[0].address = 0x7f0123450000;
+	rare[1].size = 1u << 20;
+	rare[2].thread = 7;
+	rare[3].attributes = (const uint8_t *)"1234";
+	rare[3].attributes_nbytes = 4;
+	rare[4].tag = HATF_REALLOC_ALLOC_FREE;
+	rare[4].old_address = 0x7f0123450000;
+	encoder_init(&e, buf, CAP, NULL, span);
+	encoder_set_fast(&e, true);
+	encoder_begin(&e, 0, 0);
+	mini_check(encoder_put(&e, &usual));
+	for (unsigned i = 0; i < 5; i++) {
+		ck_assert_uint_gt(put_and_measure(&e, &rare[i]), 7 + 8);
+		/* After another thread, this may be an exception, too. */
+		mini_check(encoder_put(&e, &usual));
+		/* Tag, size and address. */
+		ck_assert_uint_eq(put_and_measure(&e, &usual), 1 + 2 + 4);
+	}
+	encoder_end(&e);
+	mini_init(&m, buf, e.used);
+	ck_assert(mini_read(&m, &r)); /* the block's comment */
+	for (unsigned i = 0; i < 16; i++) {
+		ck_assert(mini_read(&m, &r));
+		mini_assert_same(&r, i % 3 == 1 ? &rare[i / 3] : &usual);
+	}
+	ck_assert(!mini_read(&m, &r));
+	free(span);
+	free(buf);
+}
+END_TEST
+
+/*
+ * In fast mode, each block may begin with an exception, and has exceptions of
+ * its own.
+ */
+START_TEST(fast_mode_makes_exceptions_in_each_block)
+{
+	const struct hatf_record usual = { .tag = HATF_FREE,
+					   .address = 0x555555559000 };
+	const struct hatf_record far = { .tag = HATF_FREE,
+					 .address = 0x7f0123450000 };
+	uint8_t *const buf = malloc(CAP);
+	void *const span = malloc(encoder_memory_nbytes(NULL));
+	struct encoder e;
+
+	encoder_init(&e, buf, CAP, NULL, span);
+	encoder_set_fast(&e, true);
+	for (unsigned i = 0; i < 100; i++) {
+		encoder_begin(&e, 0, 0);
+		mini_check(encoder_put(&e, i == 0 ? &usual : &far));
+		/* Tag and address. */
+		for (unsigned j = 0; j < 4; j++)
+			ck_assert_uint_eq(put_and_measure(&e, &usual), 1 + 4);
+		encoder_end(&e);
+		encoder_reset(&e);
 	}
 	free(span);
 	free(buf);
@@ -623,6 +711,8 @@ main(void)
 	tcase_add_test(tc, what_hatf_cannot_express_is_refused);
 	tcase_add_test(tc, comments_stand_before_and_in_a_block);
 	tcase_add_test(tc, fast_mode_writes_a_fitting_record_at_once);
+	tcase_add_test(tc, fast_mode_makes_exceptions_for_rare_values);
+	tcase_add_test(tc, fast_mode_makes_exceptions_in_each_block);
 	tcase_add_test(tc, a_cancelled_block_leaves_nothing);
 	suite_add_tcase(suite, tc);
 
