@@ -33,7 +33,7 @@
 /*
  * A process that ends within this time after its start gets no control socket.
  */
-#define CONTROL_AFTER_NS 100000000ull
+#define CONTROL_AFTER_NS 500000000ull
 
 static void
 answer(void)

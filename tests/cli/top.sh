@@ -141,7 +141,7 @@ for ((i = 0; i < 500; i++)); do
 	[ -s exec.hatf ] && break
 	sleep 0.02
 done
-sleep 0.3 # the process has a control socket 0.1 s after its start
+sleep 0.8 # the process has a control socket 0.5 s after its start
 run "$HATF" top -d 0.2 $process
 check_status 'a program that is not recorded' 0
 grep -q ': the trace has ended$' err || fail "not recorded: $(cat err)"
