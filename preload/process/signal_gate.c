@@ -13,6 +13,7 @@
 
 #include "preload/process/signal_action.h"
 #include "preload/state/process_state.h"
+#include "preload/sys/memory.h"
 #include "preload/sys/sys.h"
 
 #define MAX	    SIGNAL_ACTION_MAX
@@ -37,7 +38,7 @@
 	((unsigned long)(SA_ONSTACK | SA_RESTART | SA_NOCLDSTOP | SA_NOCLDWAIT))
 
 static struct signal_action before[MAX]; /* the program's actions */
-static siginfo_t kept[MAX];		 /* signals that the gate keeps */
+MEMORY_LARGE static siginfo_t kept[MAX]; /* signals that the gate keeps */
 /* id of the process that closed the gate */
 static _Atomic int own_pid;
 static _Atomic uint64_t gated;	  /* signals whose handler is the gate */

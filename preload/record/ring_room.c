@@ -178,8 +178,8 @@ write_ring(const struct ring *r, uint64_t offset)
 }
 
 /*
- * Return the capacity that the ring 'r' should have in the file.  If the
- * producer has filled half of the old capacity before the writer came, choose a
+ * Return the capacity that a growing ring 'r' should have in the file.  If the
+ * producer has filled half of the old capacity before the writer came, return a
  * larger one.  Otherwise the producer would soon wait for room, since the
  * writer needs some time for these events.
  *
@@ -189,7 +189,7 @@ write_ring(const struct ring *r, uint64_t offset)
  * with both capacities.
  */
 static uint64_t
-adopted_words(const struct ring *r)
+larger_words(const struct ring *r)
 {
 	const uint64_t words = ring_mask(r) + 1;
 	const uint64_t head = ring_head(r);
@@ -220,13 +220,13 @@ reserve_ring(struct ring *r, uint64_t offset, uint64_t words)
 }
 
 void
-ringfile_adopt(struct ring *r)
+ringfile_adopt(struct ring *r, bool may_grow)
 {
 	const uint64_t offset = rf->end;
 
 	if (rf->image == NULL)
 		return;
-	if ((!reserve_ring(r, offset, adopted_words(r)) &&
+	if ((!(may_grow && reserve_ring(r, offset, larger_words(r))) &&
 	     !reserve_ring(r, offset, ring_mask(r) + 1)) ||
 	    !write_ring(r, offset))
 		return;

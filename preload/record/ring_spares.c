@@ -202,5 +202,5 @@ ringfile_renew(struct ring *r, const char *trace_path)
 	rf->image = NULL;
 	ringfile_close();
 	ringfile_make(environment_own(), trace_path, true);
-	ringfile_adopt(r);
+	ringfile_adopt(r, true);
 }

@@ -57,8 +57,11 @@ void ringfile_open(const struct config *config, const char *trace_path,
  * Writer, after a commit: move 'r', which is in memory only, to the end of the
  * file, and keep the ring's address.  The producer of 'r' must be waiting.  If
  * the move fails, 'r' stays where it is.
+ *
+ * If 'may_grow' is set, and the producer has filled much of the ring before the
+ * writer came, give the ring a larger capacity.
  */
-void ringfile_adopt(struct ring *r);
+void ringfile_adopt(struct ring *r, bool may_grow);
 
 /*
  * Writer: the trace at 'trace_path' begins after a time without a trace.  If no

@@ -28,6 +28,9 @@
 #include "preload/writer/begin.h"
 #include "preload/writer/writer_state.h"
 
+/* See is_tiny(). */
+#define TINY_WORDS 320u
+
 struct brief {
 	enum writer_end end;
 	bool is_done;
@@ -49,6 +52,21 @@ open_trace(void)
 	return false;
 }
 
+/*
+ * Have the rings so few words that the trace takes one block of the file system
+ * even if the encoder places metadata without a search?
+ */
+static bool
+is_tiny(void)
+{
+	uint64_t words = 0;
+
+	writer_collect_threads();
+	for (uint32_t i = 0; i < writer->thread_count; i++)
+		words += ring_head(writer->producers[i]->ring);
+	return words <= TINY_WORDS;
+}
+
 static int
 write_trace(void *argument)
 {
@@ -60,6 +78,12 @@ write_trace(void *argument)
 		return 0;
 	writer_begin_work();
 	writer->trace.is_brief = true;
+	/*
+	 * The search would take as long as all other encoding, and touch a
+	 * dozen pages of memory.
+	 */
+	if (is_tiny())
+		trace_begin_load(&writer->trace, true);
 	header_complete();
 	writer_note_file();
 	if (segment_begin_first(&writer->segment))

@@ -88,8 +88,12 @@ begin_rings(void)
 	 */
 	writer_read_clock();
 	writer_commit_rings();
+	/*
+	 * On a busy machine, keep the ring small.  New pages take time, and
+	 * evict the program's data from the caches.
+	 */
 	if (writer->adopt != NULL)
-		ringfile_adopt(writer->adopt);
+		ringfile_adopt(writer->adopt, !writer->trace.load.is_contended);
 }
 
 /*
