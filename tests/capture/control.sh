@@ -223,7 +223,7 @@ test_wrong_processes()
 	refused 'not there' 'no such process' ctl 4194303 status
 	refused 'not traced' 'not traced' ctl $$ status
 	HATFTRACE_CONTROL=off spawn deaf.hatf.gz sleep 3
-	sleep 0.5
+	sleep 0.8
 	refused 'no socket' \
 		"$pid: traced, but takes no orders: HATFTRACE_CONTROL is off$" \
 		ctl "$pid" status
@@ -519,7 +519,7 @@ test_unsafe_folder()
 	mkdir -p "$TMP/unsafe/hatftrace"
 	chmod 777 "$TMP/unsafe/hatftrace"
 	spawn unsafe.hatf.gz sleep 1
-	sleep 0.5
+	sleep 0.8
 	check 'sockets in an open folder' "$(ls "$TMP/unsafe/hatftrace")" ''
 	wait "$pid"
 	clean unsafe.hatf.gz
