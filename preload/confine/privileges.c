@@ -15,6 +15,7 @@
 
 #include "hatf/codec/comment_text.h"
 #include "preload/confine/sandbox.h"
+#include "preload/sys/filter.h"
 #include "preload/sys/sys.h"
 
 #define CAPABILITY(n) ((uint64_t)1 << (n))
@@ -349,7 +350,7 @@ privileges_may_change_user(void)
 static void
 limit_inheritance(void)
 {
-	if (prctl(PR_GET_SECCOMP, 0, 0, 0, 0) != 0)
+	if (filter_is_installed())
 		return;
 	/* Stop at 64, since the kernel has at most 64 capabilities. */
 	for (unsigned long n = 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter.h - may the program have a filter of system calls?
+ * filter.h - does the program have a filter of system calls?
  *
- * A filter may kill the process for a system call.  Once the answer is yes, the
- * recorder therefore omits some system calls that it can do without.  The child
- * of a fork inherits both the filter and the answer.  Any thread may call these
- * functions.
+ * A filter may kill the process for a system call.  If there is a filter, or if
+ * the program is about to install one, the recorder therefore omits some system
+ * calls that it can do without.  The child of a fork inherits both the filter
+ * and the answers.  Any thread may call these functions.
  */
 #ifndef FILTER_H
 #define FILTER_H
@@ -29,5 +29,8 @@ filter_is_expected(void)
 	/* relaxed: see filter_expect(). */
 	return atomic_load_explicit(&filter_expected, memory_order_relaxed);
 }
+
+/* Does the calling thread have a filter now? */
+bool filter_is_installed(void);
 
 #endif /* FILTER_H */

@@ -10,10 +10,10 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 
 #include "hatf/codec/comment_text.h"
+#include "preload/sys/filter.h"
 #include "preload/sys/memory.h"
 #include "preload/sys/sys.h"
 
@@ -66,7 +66,7 @@ is_sandboxed(void)
 {
 	/* relaxed: see say_expect_filter(). */
 	return atomic_load_explicit(&is_filter_known, memory_order_relaxed) ||
-	       prctl(PR_GET_SECCOMP, 0, 0, 0, 0) != 0;
+	       filter_is_installed();
 }
 
 /*
