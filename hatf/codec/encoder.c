@@ -609,7 +609,8 @@ take_stack(struct encoder *e, struct hatf_record *rec)
 static bool
 put_any(struct encoder *e, const struct hatf_record *rec)
 {
-	if (__builtin_expect(e->restart, 0) && has_room_at_once(e))
+	if (__builtin_expect(e->restart, 0) && has_room_at_once(e) &&
+	    rec->tag <= HATF_COMMENT && rec->attributes_nbytes <= UINT16_MAX)
 		put_restart(e, rec);
 	return put_at_once(e, rec) || put(e, rec);
 }

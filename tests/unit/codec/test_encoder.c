@@ -496,6 +496,33 @@ START_TEST(what_hatf_cannot_express_is_refused)
 }
 END_TEST
 
+/* In fast mode, a refused first record does not begin the block's metadata. */
+START_TEST(fast_mode_refuses_the_same)
+{
+	void *const span = malloc(encoder_memory_nbytes(NULL));
+	uint8_t *const buf = malloc(CAP);
+	struct hatf_record r = { .tag = 200 };
+	struct encoder e;
+
+	encoder_init(&e, buf, CAP, NULL, span);
+	encoder_set_fast(&e, true);
+	encoder_begin(&e, 0, 0);
+
+	const size_t used = e.used;
+
+	ck_assert(!encoder_put(&e, &r));
+	r.tag = HATF_METADATA;
+	ck_assert(!encoder_put(&e, &r));
+	r.tag = HATF_ALLOC;
+	r.attributes_nbytes = 65536;
+	r.attributes = attribute_bytes;
+	ck_assert(!encoder_put(&e, &r));
+	ck_assert_uint_eq(e.used, used);
+	free(buf);
+	free(span);
+}
+END_TEST
+
 START_TEST(comments_stand_before_and_in_a_block)
 {
 	static const char header[] = "HATF 1.0\nproducer=test\n";
@@ -709,6 +736,7 @@ main(void)
 	tcase_add_test(tc, the_first_address_may_come_in_a_far_realloc);
 	tcase_add_test(tc, a_full_buffer_refuses_and_stays_as_it_is);
 	tcase_add_test(tc, what_hatf_cannot_express_is_refused);
+	tcase_add_test(tc, fast_mode_refuses_the_same);
 	tcase_add_test(tc, comments_stand_before_and_in_a_block);
 	tcase_add_test(tc, fast_mode_writes_a_fitting_record_at_once);
 	tcase_add_test(tc, fast_mode_makes_exceptions_for_rare_values);
