@@ -32,8 +32,37 @@
 #define HOLD_BUSY_NS 50000000ull
 /*
  * A process that ends within this time after its start gets no control socket.
+ * The time is shorter if the process is dormant, or if 'hatf ctl' has called
+ * the writer thread, since then an order is likely.
  */
-#define CONTROL_AFTER_NS 500000000ull
+#define CONTROL_AFTER_NS	500000000ull
+#define CONTROL_CALLED_AFTER_NS 100000000ull
+
+/*
+ * Return when the process gets its control socket, as a time of
+ * CLOCK_MONOTONIC.
+ */
+static uint64_t
+control_due_ns(void)
+{
+	return writer->start_ns + (writer->is_dormant || writer->is_called
+					   ? CONTROL_CALLED_AFTER_NS
+					   : CONTROL_AFTER_NS);
+}
+
+/*
+ * Sleep as control_sleep() does, but at most until the control socket is due.
+ */
+static void
+sleep_until_due(uint32_t wake, uint64_t timeout_ns)
+{
+	const uint64_t now = sys_clock_ns(CLOCK_MONOTONIC);
+	const uint64_t due = control_due_ns();
+
+	if (now <= due && due - now < timeout_ns)
+		timeout_ns = due - now + 1;
+	control_sleep(&writer->wake.word, wake, timeout_ns);
+}
 
 static void
 answer(void)
@@ -129,9 +158,8 @@ go_idle(uint32_t wake)
 		if (writer->producers[i]->pos !=
 		    ring_head(writer->producers[i]->ring))
 			return true;
-	control_sleep(&writer->wake.word, wake,
-		      writer->trace.narrator.in_block ? BLOCK_AGE_NS
-						      : IDLE_SLEEP_NS);
+	sleep_until_due(wake, writer->trace.narrator.in_block ? BLOCK_AGE_NS
+							      : IDLE_SLEEP_NS);
 	return true;
 }
 
@@ -321,11 +349,7 @@ sleep_dormant(uint32_t wake)
 {
 	if (remaining_threads_none(&writer->exit_status))
 		return false;
-	control_sleep(&writer->wake.word, wake,
-		      sys_clock_ns(CLOCK_MONOTONIC) - writer->start_ns >
-				      CONTROL_AFTER_NS
-			      ? IDLE_SLEEP_NS
-			      : CONTROL_AFTER_NS);
+	sleep_until_due(wake, IDLE_SLEEP_NS);
 	return true;
 }
 
@@ -379,8 +403,7 @@ writer_main(void *unused)
 			sys_futex_wait(&writer->wake.word, wake, 10 * TICK_NS);
 			continue;
 		}
-		const bool is_settled =
-			now - writer->start_ns > CONTROL_AFTER_NS;
+		const bool is_settled = now > control_due_ns();
 
 		writer_serve_client();
 		/*

@@ -122,6 +122,7 @@ start_recording(void)
 				      memory_order_relaxed);
 		return "the process is ending";
 	}
+	writer->is_called = true;
 	discard(UINT64_MAX, NULL);
 	writer_recycle_ended();
 	writer_read_clock();

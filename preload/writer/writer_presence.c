@@ -221,6 +221,7 @@ writer_take_up(void)
 	writer->quiet_since_ns = sys_clock_ns(CLOCK_MONOTONIC);
 	writer->rested_ns = writer->quiet_since_ns;
 	call = own_slot_take();
+	writer->is_called = writer->is_called || call != 0;
 	control_stop_listening();
 	control_begin();
 	wake_set_presence(WAKE_HERE);
