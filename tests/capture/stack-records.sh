@@ -105,16 +105,21 @@ done | grep -c '"alloc".*"attributes":"0245' >carried
 check_ge 'carried blocks with a stack' "$(cat carried)" 1
 HATFTRACE_COMPRESS=none segments alone ./callers 10000
 
-# killed WHAT PAUSE PROGRAM...: killed, and recovered from what is left
+# killed WHAT PAUSE PROGRAM...: killed PAUSE seconds after its trace has begun,
+# and recovered from what is left
 killed()
 {
-	local what=$1 pause=$2 pid
+	local what=$1 pause=$2 pid i
 
 	shift 2
 	rm -f killed*
 	HATFTRACE_STACKS=on HATFTRACE_OUT=killed.hatf LD_PRELOAD=$SO \
 		"$@" >said 2>&1 &
 	pid=$!
+	for ((i = 0; i < 500; i++)); do
+		[ -s killed.hatf ] && break
+		sleep 0.01
+	done
 	sleep "$pause"
 	kill -9 "$pid"
 	wait "$pid" 2>/dev/null
