@@ -379,6 +379,7 @@ writer_obey_order(const char *order, struct text *answer)
 {
 	const char *wrong = "unknown order";
 
+	writer->quiet_since_ns = sys_clock_ns(CLOCK_MONOTONIC);
 	if (strcmp(order, "flush") == 0)
 		return flush(answer);
 	if (strcmp(order, "start") == 0)

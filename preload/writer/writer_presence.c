@@ -321,7 +321,8 @@ is_idle(uint64_t now)
 {
 	if (control_is_busy())
 		writer->quiet_since_ns = now;
-	if (now - writer->quiet_since_ns <= LEAVE_AFTER_NS)
+	/* An order after 'now' makes 'quiet_since_ns' the later time. */
+	if (now <= writer->quiet_since_ns + LEAVE_AFTER_NS)
 		return false;
 	/*
 	 * acquire: is_settled() sees all events that were published before the

@@ -218,6 +218,26 @@ for i in range(200):
 	clean fresh.hatf.gz
 }
 
+# After an order, the socket stays for two seconds, also in a process that
+# allocates nothing meanwhile.
+test_quiet_process()
+{
+	LD_PRELOAD=$SO HATFTRACE_OUT=$TMP/quiet.hatf.gz PYTHONMALLOC=malloc \
+		"$PYTHON" -c '
+import time
+kept = [object() for i in range(60000)]
+time.sleep(60)' &
+	pid=$!
+	await_socket "$pid"
+	ctl "$pid" stop >/dev/null || fail 'stop a quiet process'
+	sleep 0.2
+	ctl "$pid" start >/dev/null || fail 'start a quiet process'
+	ctl "$pid" stop >/dev/null || fail 'stop a quiet process again'
+	kill "$pid"
+	wait "$pid" 2>/dev/null
+	clean quiet.hatf.gz
+}
+
 test_wrong_processes()
 {
 	refused 'not there' 'no such process' ctl 4194303 status
@@ -538,6 +558,7 @@ test_unsafe_folder()
 test_status_and_flush
 test_snapshots
 test_snapshots_of_a_part
+test_quiet_process
 test_wrong_processes
 test_all
 test_forks

@@ -119,7 +119,7 @@ static bool
 may_appear(const struct tracer_answer *r)
 {
 	if (r->has_rung || r->has_rung_blindly)
-		return true;
+		return kill(r->pid, 0) == 0 || errno == EPERM;
 	return started_lately((uint64_t)r->pid, YOUNG_MS)
 		       ? quiet_is_preloaded(r->pid) ||
 				 started_lately((uint64_t)r->pid, UNBORN_MS)
