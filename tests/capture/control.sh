@@ -263,11 +263,12 @@ test_wrong_processes()
 test_all()
 {
 	local killed p
-	start a.hatf.gz "$PROGS/steer" 1 4 2000
+	spawn a.hatf.gz "$PROGS/steer" 1 6 2000 >a.hatf.gz.out
 	p=$pid
-	start b.hatf.gz "$PROGS/steer" 1 4 2000
+	spawn b.hatf.gz "$PROGS/steer" 1 6 2000 >b.hatf.gz.out
 	start c.hatf.gz sleep 30
 	killed=$pid
+	await_socket "$p"
 	check 'processes' "$(ctl --all status 2>/dev/null | ours | wc -l)" 3
 	ctl "$p" status | grep -q ', [0-9]* threads, [0-9]* s: ' ||
 		fail "threads: $(ctl "$p" status)"
