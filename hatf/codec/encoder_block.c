@@ -154,6 +154,7 @@ void
 encoder_begin_bare(struct encoder *e)
 {
 	e->restart = true;
+	place_begin_block(&e->place);
 }
 
 void

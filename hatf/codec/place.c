@@ -116,6 +116,14 @@ renew_candidates(struct place *p, const struct hatf_record *records, size_t n)
 	p->base_known = true;
 }
 
+static int
+least_cost(const struct trellis_path *path, size_t uses)
+{
+	const struct trellis_costs *const last = &path->costs[uses - 1];
+
+	return last->state[trellis_cheapest(last)];
+}
+
 /*
  * In the first spans and in a quarter of the later ones, plan the addresses of
  * the span a second time with a candidate as base.  If the candidate saves more
@@ -141,8 +149,8 @@ try_candidate(struct place *p)
 	field_states_set(&start, 0, 0);
 	field_uses_rebase(&p->uses, base);
 	trellis_run(&job, uses);
-	if (trellis_least(&p->path[0].costs[uses - 1]) + BASE_GAIN <
-	    trellis_least(&p->path[1].costs[uses - 1]))
+	if (least_cost(&p->path[0], uses) + BASE_GAIN <
+	    least_cost(&p->path[1], uses))
 		p->base = base;
 }
 
@@ -635,8 +643,6 @@ place_fast(void *place, const struct layout *layout, bool restart,
 	p->uses.record_count = cut;
 	p->uses.layout = layout;
 	p->uses.restart = restart;
-	if (restart)
-		memset(p->exceptions, 0, sizeof(p->exceptions));
 	for (unsigned i = 0; i < HATF_FIELD_COUNT; i++)
 		plan_fast(p, i);
 	return merge(p, cut, changes, cap, count_ret);
@@ -649,17 +655,15 @@ place_fast(void *place, const struct layout *layout, bool restart,
 static bool
 widen(const struct field_uses *u, unsigned field, struct place_change *c)
 {
-	static const uint8_t widths[] = {
-		1, 2, 4, 8, HATF_WIDTH_V1, HATF_WIDTH_V2
-	};
-
-	for (size_t i = 0; i < sizeof(widths); i++) {
+	/* layout_apply() refuses numbers that are no codes of widths. */
+	for (unsigned width = 1; width <= HATF_WIDTH_V2; width++) {
 		struct layout after = *u->layout;
 
 		c->before = 0;
-		c->metadata = (struct hatf_metadata){ .op = HATF_SET_FIELD_SIZE,
-						      .field = (uint8_t)field,
-						      .argument = widths[i] };
+		c->metadata =
+			(struct hatf_metadata){ .op = HATF_SET_FIELD_SIZE,
+						.field = (uint8_t)field,
+						.argument = (uint8_t)width };
 		if (layout_apply(&after, &c->metadata) == NULL &&
 		    fits_span(u, field, after.field[field]))
 			return true;

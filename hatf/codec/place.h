@@ -112,6 +112,13 @@ struct place {
  */
 void place_init(struct place *p);
 
+/* Call this when a block begins: place_exception() may make new exceptions. */
+static inline void
+place_begin_block(struct place *p)
+{
+	memset(p->exceptions, 0, sizeof(p->exceptions));
+}
+
 /* The default planner: a 'place_fn' with a 'struct place' as context. */
 size_t place_span(void *place, const struct layout *layout, bool restart,
 		  const struct hatf_record *records, size_t n,

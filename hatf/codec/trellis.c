@@ -367,8 +367,8 @@ trellis_run_two(const struct trellis_job *a, const struct trellis_job *b,
 		run_two(a, b, n);
 }
 
-static unsigned
-cheapest(const struct trellis_costs *c)
+unsigned
+trellis_cheapest(const struct trellis_costs *c)
 {
 	unsigned state = 0;
 
@@ -441,7 +441,8 @@ trellis_trace(const struct trellis_job *job, size_t n,
 	      struct trellis_turn *turns, unsigned *first_ret)
 {
 	const struct trellis_path *const path = job->path;
-	unsigned state = cheapest(n == 0 ? job->start : &path->costs[n - 1]);
+	unsigned state =
+		trellis_cheapest(n == 0 ? job->start : &path->costs[n - 1]);
 	ptrdiff_t use = (ptrdiff_t)n;
 	size_t count = 0;
 

@@ -92,17 +92,8 @@ struct trellis_job {
 	struct trellis_path *path;
 };
 
-/* Return the cost of the cheapest state. */
-static inline int
-trellis_least(const struct trellis_costs *c)
-{
-	int least = c->state[0];
-
-	for (unsigned i = 1; i < TRELLIS_STATES; i++)
-		if (c->state[i] < least)
-			least = c->state[i];
-	return least;
-}
+/* Return the state with the least cost; the lowest one if several have it. */
+unsigned trellis_cheapest(const struct trellis_costs *c);
 
 /* Fill in 'path' for 'n' uses, at most TRELLIS_USES. */
 void trellis_run(const struct trellis_job *job, size_t n);

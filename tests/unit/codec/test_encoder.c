@@ -671,6 +671,18 @@ START_TEST(fast_mode_makes_exceptions_in_each_block)
 		encoder_end(&e);
 		encoder_reset(&e);
 	}
+	/* The same if fast mode begins after the metadata of the block. */
+	for (unsigned i = 0; i < 100; i++) {
+		encoder_set_fast(&e, false);
+		encoder_begin(&e, 0, 0);
+		encoder_flush(&e);
+		encoder_set_fast(&e, true);
+		mini_check(encoder_put(&e, &far));
+		ck_assert_uint_gt(put_and_measure(&e, &usual), 0);
+		ck_assert_uint_gt(put_and_measure(&e, &usual), 0);
+		encoder_end(&e);
+		encoder_reset(&e);
+	}
 	free(span);
 	free(buf);
 }
