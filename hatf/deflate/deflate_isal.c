@@ -25,8 +25,8 @@ static __typeof__(&crc32_gzip_refl) crc32_reflected;
 
 /*
  * The level buffer holds the matches of a part of the input.  Level 1 is the
- * recorder's default.  There the smallest buffer makes traces no larger, and
- * each process touches 48 pages less.
+ * recorder's default.  There the smallest buffer makes traces no larger, and a
+ * process touches up to 48 pages less.
  */
 static const uint32_t level_buf_nbytes[] = {
 	ISAL_DEF_LVL1_SMALL,

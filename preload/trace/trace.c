@@ -176,12 +176,12 @@ pack(struct trace *t, const uint8_t *data, size_t nbytes)
 	return packed;
 }
 
-/* Encode the next events fast or in few bytes, according to the load. */
+/* Encode the next events fast or in few bytes. */
 static void
 set_pace(struct trace *t)
 {
 	struct encoder *const e = &t->narrator.encoder;
-	const bool is_fast = load_policy_is_fast(&t->load);
+	const bool is_fast = t->is_tiny || load_policy_is_fast(&t->load);
 
 	if (is_fast != e->is_fast)
 		encoder_set_fast(e, is_fast);
@@ -199,6 +199,14 @@ write_packed(struct trace *t, const void *data, size_t nbytes)
 	load_policy_end_block(&t->load, now_ns, t->narrator.encoder.used);
 	set_pace(t);
 	return error;
+}
+
+void
+trace_set_brief(struct trace *t, bool is_brief, bool is_tiny)
+{
+	t->is_brief = is_brief;
+	t->is_tiny = is_tiny;
+	set_pace(t);
 }
 
 void

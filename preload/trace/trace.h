@@ -23,6 +23,8 @@
 struct trace {
 	/* The process is short: do not compress small blocks. */
 	bool is_brief;
+	/* The process has few events: place metadata without a search. */
+	bool is_tiny;
 	struct narrator narrator;
 	struct output output;
 	/* buffer for a compressed block; NULL: blocks are not compressed */
@@ -75,6 +77,12 @@ struct clock_reading trace_read_clock(struct trace *t);
  * into the trace that each event has its own stamp.
  */
 void trace_set_clock(struct trace *t, bool stamped);
+
+/*
+ * Call this before and after a whole trace is written at the end of a short
+ * process, to set 'is_brief' and 'is_tiny'.
+ */
+void trace_set_brief(struct trace *t, bool is_brief, bool is_tiny);
 
 /*
  * Call this at the beginning of the trace.  'is_contended': do threads seem to

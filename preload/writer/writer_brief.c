@@ -54,7 +54,8 @@ open_trace(void)
 
 /*
  * Have the rings so few words that the trace takes one block of the file system
- * even if the encoder places metadata without a search?
+ * even if the encoder places metadata without a search?  The search would take
+ * as long as all other encoding, and touch more pages of memory.
  */
 static bool
 is_tiny(void)
@@ -77,20 +78,14 @@ write_trace(void *argument)
 	if (!b->is_done)
 		return 0;
 	writer_begin_work();
-	writer->trace.is_brief = true;
-	/*
-	 * The search would take as long as all other encoding, and touch a
-	 * dozen pages of memory.
-	 */
-	if (is_tiny())
-		trace_begin_load(&writer->trace, true);
+	trace_set_brief(&writer->trace, true, is_tiny());
 	header_complete();
 	writer_note_file();
 	if (segment_begin_first(&writer->segment))
 		writer_end_trace(b->end);
 	else
 		output_discard(o);
-	writer->trace.is_brief = false;
+	trace_set_brief(&writer->trace, false, false);
 	writer_end_work();
 	return 0;
 }
