@@ -122,7 +122,6 @@ start_recording(void)
 				      memory_order_relaxed);
 		return "the process is ending";
 	}
-	writer->is_called = true;
 	discard(UINT64_MAX, NULL);
 	writer_recycle_ended();
 	writer_read_clock();
@@ -379,6 +378,7 @@ writer_obey_order(const char *order, struct text *answer)
 {
 	const char *wrong = "unknown order";
 
+	writer->is_called = true;
 	writer->quiet_since_ns = sys_clock_ns(CLOCK_MONOTONIC);
 	if (strcmp(order, "flush") == 0)
 		return flush(answer);

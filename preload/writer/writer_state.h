@@ -100,7 +100,7 @@ struct writer {
 	bool is_limited;  /* has writer_limit_reach() run? */
 	/* no bell (own_slot.h) is possible, so the writer thread must stay */
 	bool has_no_bell;
-	/* 'hatf ctl' has called the writer thread by the bell */
+	/* 'hatf ctl' has called the writer thread, or has given an order */
 	bool is_called;
 	/* the previous writer thread left while a trace was open */
 	bool has_left;
