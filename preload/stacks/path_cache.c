@@ -322,8 +322,8 @@ insert(struct path_cache *cache, uint32_t place,
 }
 
 /*
- * A walk has met the stack 'node' again.  Return the place of the stack's path,
- * which is made if there is none yet.  Return 0 if the stack cannot be kept.
+ * Make the path of the stack 'node'.  Return its place, or 0 if the stack cannot
+ * be kept.
  */
 static uint32_t
 keep(struct path_cache *cache, const struct walk *walk,
@@ -353,18 +353,31 @@ is_path_of(const struct path *path, const struct walk *walk,
 	       path_applies(path, here, walk->place[0].slot + 1, epoch);
 }
 
+/* A walk meets the stack 'node'.  Return what is known about this stack. */
+static struct path_met *
+meet(struct path_cache *cache, uint32_t node)
+{
+	struct path_met *const met = &cache->met[node % (1u << PATH_MET_BITS)];
+
+	if (met->node != node)
+		*met = (struct path_met){ .node = node };
+	if (met->times < PATH_TIMES)
+		met->times++;
+	return met;
+}
+
 void
 path_cache_add(struct path_cache *cache, const struct walk *walk,
 	       const struct walk_context *here,
 	       const struct walk_outlet *outlet, uint32_t node, uint32_t epoch)
 {
-	struct path_met *const met = &cache->met[node % (1u << PATH_MET_BITS)];
+	struct path_met *const met = meet(cache, node);
 	uint32_t place = 0;
 
 	/* If a fork has interrupted a search, this place is from before it. */
 	if (cache->last >= cache->used)
 		forget_last(cache);
-	if (walk->end == WALK_OUTERMOST && met->node == node) {
+	if (walk->end == WALK_OUTERMOST && met->times == PATH_TIMES) {
 		place = met->path;
 		if (place == 0 ||
 		    !is_path_of(path_at(cache, place), walk, here, node, epoch))
@@ -372,7 +385,7 @@ path_cache_add(struct path_cache *cache, const struct walk *walk,
 		if (place != 0)
 			insert(cache, place, here, outlet);
 	}
-	*met = (struct path_met){ node, place };
+	met->path = (uint16_t)place;
 	if (place != 0)
 		learn(cache, place);
 	else

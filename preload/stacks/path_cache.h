@@ -50,9 +50,16 @@
 #define PATH_WORDS_MAX 96u
 
 #define PATH_ENTRIES_BITS 14
-#define PATH_MET_BITS	  14
+#define PATH_MET_BITS	  16
 #define PATH_POOL_LINES	  (1u << 15)
 #define PATH_LINE_NBYTES  64u
+
+/*
+ * A stack gets a path when a walk meets it for this time.  Most stacks that a
+ * program has twice, it does not have again soon; their paths would only
+ * displace others.
+ */
+#define PATH_TIMES 3u
 
 /* Each path has this many predictions, a power of 2. */
 #define PATH_NEXT 4u
@@ -116,12 +123,13 @@ _Static_assert(PATH_POOL_LINES <= UINT16_MAX + 1,
 
 /* A stack that a walk has found. */
 struct path_met {
-	uint32_t node; /* number of the stack; 0: the struct is unused */
-	uint32_t path; /* the place of its path; 0: it has none */
+	uint32_t node;	/* number of the stack; 0: the struct is unused */
+	uint16_t path;	/* the place of its path; 0: it has none */
+	uint16_t times; /* how often walks have met it, up to PATH_TIMES */
 };
 
 /*
- * Starts as all zeros.  It has 2.3 MiB, of which only pages in use take memory.
+ * Starts as all zeros.  It has 2.6 MiB, of which only pages in use take memory.
  */
 struct path_cache {
 	/*
@@ -264,9 +272,8 @@ uint32_t path_cache_find(struct path_cache *cache,
 /*
  * Call this if path_cache_find() has not found the stack either.  '*walk' has
  * found it from 'here' by the exit that was used last.  Its first visible frame
- * is 'outlet', and its number is 'node', which must not be 0.  Keep the stack.
- * Do nothing if a walk meets the stack for the first time, or if the stack
- * cannot be kept as a path.
+ * is 'outlet', and its number is 'node', which must not be 0.  Keep the stack if
+ * walks have met it PATH_TIMES times, unless it cannot be kept as a path.
  */
 void path_cache_add(struct path_cache *cache, const struct walk *walk,
 		    const struct walk_context *here,
