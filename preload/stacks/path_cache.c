@@ -322,8 +322,8 @@ insert(struct path_cache *cache, uint32_t place,
 }
 
 /*
- * Make the path of the stack 'node'.  Return its place, or 0 if the stack cannot
- * be kept.
+ * Make the path of the stack 'node'.  Return its place, or 0 if it cannot be
+ * kept.
  */
 static uint32_t
 keep(struct path_cache *cache, const struct walk *walk,

@@ -272,8 +272,8 @@ uint32_t path_cache_find(struct path_cache *cache,
 /*
  * Call this if path_cache_find() has not found the stack either.  '*walk' has
  * found it from 'here' by the exit that was used last.  Its first visible frame
- * is 'outlet', and its number is 'node', which must not be 0.  Keep the stack if
- * walks have met it PATH_TIMES times, unless it cannot be kept as a path.
+ * is 'outlet', and its number is 'node', which must not be 0.  If walks have
+ * met the stack PATH_TIMES times, keep it, unless it cannot be kept as a path.
  */
 void path_cache_add(struct path_cache *cache, const struct walk *walk,
 		    const struct walk_context *here,
