@@ -203,6 +203,10 @@ for level in -O0 -O2; do
 	text='stacks of [0-9.]+ frames on average, at most'
 	grep -qE "^  sites +[0-9]+, $text [0-9]+\$" out ||
 		fail "$level: info: no sites"
+	# After the heading and the line of all sites, each line is a site.
+	check "$level: info: sites" \
+		"$(awk '$1 == "sites" { print $2 + 0 }' out)" \
+		"$("$HATF" stat -n 0 t.hatf.gz | tail -n +3 | wc -l)"
 	grep -qE '^  without a stack +0 of [0-9]+ allocations' out ||
 		fail "$level: info: allocations without a stack"
 done

@@ -21,7 +21,7 @@ struct stack_counter {
 struct stack_counter *
 stack_counter_open(void)
 {
-	const struct stack_view_options options = { .is_raw = false };
+	const struct stack_view_options options = { .fold_std = true };
 	struct stack_counter *const c = calloc(1, sizeof(*c));
 
 	if (c == NULL)
