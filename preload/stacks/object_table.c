@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "preload/stacks/code_object.h"
+#include "preload/stacks/stack_key.h"
 #include "preload/stacks/stack_table.h"
 #include "preload/stacks/unwind_rule.h"
 #include "preload/sys/memory.h"
@@ -20,6 +21,8 @@ struct objects {
 	_Atomic uint32_t lock;
 	_Atomic uint32_t count; /* the highest number in use */
 	_Atomic bool is_retired[STACK_IMAGE_OBJECTS_MAX];
+	/* tables_hash() of each object without a build id */
+	uint64_t tables_hash[STACK_IMAGE_OBJECTS_MAX];
 	struct stack_image_object object[STACK_IMAGE_OBJECTS_MAX];
 };
 
@@ -101,6 +104,35 @@ set_path(struct stack_image_object *object, const char *path)
 	errno = saved_errno;
 }
 
+/*
+ * tables_hash() reads at most this much of the unwind tables.  They begin with
+ * a list of the object's functions.
+ */
+#define HASHED_NBYTES ((size_t)64 << 10)
+
+/*
+ * Return a hash of the object's unwind tables; 0 if it has none.  The hash
+ * tells a library without a build id from another one with the same path.
+ */
+static uint64_t
+tables_hash(const struct code_object *code)
+{
+	const uint8_t *at = code->section.index;
+	uint64_t hash = 0, word;
+	size_t left;
+
+	if (at == NULL)
+		return 0;
+	left = (size_t)(code->section.end - at);
+	if (left > HASHED_NBYTES)
+		left = HASHED_NBYTES;
+	for (; left >= sizeof(word); left -= sizeof(word), at += sizeof(word)) {
+		memcpy(&word, at, sizeof(word));
+		hash = stack_key_add(hash, word);
+	}
+	return hash;
+}
+
 static uint32_t
 add(const struct code_object *code)
 {
@@ -111,13 +143,13 @@ add(const struct code_object *code)
 	const uint8_t *build_id;
 	size_t nbytes = 0;
 
-	if (id >= STACK_IMAGE_OBJECTS_MAX)
-		return 0;
 	for (uint32_t old = id - 1; old > 0; old--)
 		if (!is_retired(old) &&
 		    objects->object[old].begin < code->end &&
 		    code->begin < objects->object[old].end)
 			retire(old);
+	if (id >= STACK_IMAGE_OBJECTS_MAX)
+		return 0;
 	o->begin = code->begin;
 	o->end = code->end;
 	o->base = code->base;
@@ -126,6 +158,8 @@ add(const struct code_object *code)
 	if (build_id != NULL && nbytes <= sizeof(o->build_id)) {
 		memcpy(o->build_id, build_id, nbytes);
 		o->build_id_nbytes = (uint32_t)nbytes;
+	} else {
+		objects->tables_hash[id] = tables_hash(code);
 	}
 	/* release: a thread that sees the number sees the object. */
 	atomic_store_explicit(&objects->count, id, memory_order_release);
@@ -185,10 +219,11 @@ object_table_get(uint32_t id)
 	return &objects->object[id];
 }
 
-/* Is the object still loaded at its address? */
+/* Is the object with this number still loaded at its address? */
 static bool
-is_there(const struct stack_image_object *o)
+is_there(uint32_t id)
 {
+	const struct stack_image_object *const o = &objects->object[id];
 	uint8_t now[sizeof(o->build_id)] = { 0 };
 	struct code_object code;
 	const uint8_t *build_id;
@@ -200,6 +235,8 @@ is_there(const struct stack_image_object *o)
 	build_id = code_object_build_id(&code, &nbytes);
 	if (build_id != NULL && nbytes <= sizeof(now))
 		memcpy(now, build_id, nbytes);
+	else if (tables_hash(&code) != objects->tables_hash[id])
+		return false;
 	return memcmp(now, o->build_id, sizeof(now)) == 0 &&
 	       (code.path[0] == '\0' || strcmp(code.path, o->path) == 0);
 }
@@ -210,7 +247,15 @@ object_table_check(void)
 	if (objects == NULL)
 		return;
 	for (uint32_t id = count(); id > 0; id--) {
-		if (!is_retired(id) && !is_there(&objects->object[id]))
+		if (!is_retired(id) && !is_there(id))
 			retire(id);
+	}
+	/*
+	 * Objects that got no number cannot be retired one by one.  Forget what
+	 * is known about all code.
+	 */
+	if (count() == STACK_IMAGE_OBJECTS_MAX - 1) {
+		stack_table_begin_epoch();
+		unwind_forget_rules();
 	}
 }

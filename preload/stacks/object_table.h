@@ -28,7 +28,7 @@ bool object_table_init(void);
 
 /*
  * Return the number of the object that contains 'address'; 0 if there is none,
- * or if there are too many objects.
+ * or if all numbers are used.
  */
 uint32_t object_table_find(uintptr_t address);
 

@@ -103,6 +103,11 @@ path_cache_find(struct path_cache *cache, const struct walk_context *here,
  */
 struct draft {
 	struct path *path;
+	/*
+	 * The 'sp' of the path.  A fork may wipe the path itself meanwhile, and
+	 * what is read must lie on the stack even so.
+	 */
+	uintptr_t sp;
 	uint16_t mark[PATH_WORDS_MAX];
 };
 
@@ -114,7 +119,7 @@ static bool
 add_word(struct draft *draft, uintptr_t slot)
 {
 	struct path *const path = draft->path;
-	const uintptr_t offset = slot - path->sp;
+	const uintptr_t offset = slot - draft->sp;
 
 	if (path->count == PATH_WORDS_MAX ||
 	    offset / sizeof(uintptr_t) > UINT16_MAX)
@@ -139,10 +144,10 @@ add_frame_pointer(struct draft *draft, const struct walk *walk, uint32_t idx)
 
 	for (uint32_t i = idx + 1; i + 1 < walk->count; i++)
 		if (walk->frame[i].bp_slot != WALK_BP_KEPT)
-			return walk->frame[i].bp_slot >= draft->path->sp &&
+			return walk->frame[i].bp_slot >= draft->sp &&
 			       add_word(draft, walk->frame[i].bp_slot);
 	if (exit->bp != 0)
-		return add_word(draft, draft->path->sp + exit->bp);
+		return add_word(draft, draft->sp + exit->bp);
 	draft->path->takes_bp = true;
 	return true;
 }
@@ -160,7 +165,7 @@ add_frames(struct draft *draft, const struct walk *walk)
 
 		if (f->bp_slot == WALK_BY_ROW ||
 		    (f->is_by_bp && !add_frame_pointer(draft, walk, i)) ||
-		    walk->place[i].slot < draft->path->sp ||
+		    walk->place[i].slot < draft->sp ||
 		    !add_word(draft, walk->place[i].slot))
 			return false;
 	}
@@ -175,7 +180,7 @@ add_hidden(struct draft *draft, const struct walk_exit *exit)
 		/* The first one may be repeated. */
 		if (i != 0 && exit->hidden_slot[i] == exit->hidden_slot[0])
 			continue;
-		if (!add_word(draft, draft->path->sp + exit->hidden_slot[i]))
+		if (!add_word(draft, draft->sp + exit->hidden_slot[i]))
 			return false;
 	}
 	return true;
@@ -195,8 +200,10 @@ static void
 empty(struct path_cache *cache)
 {
 	memset(cache->entries, 0, sizeof(cache->entries));
+	/* Do not write to pages that are not in use. */
 	for (uint32_t i = 0; i < 1u << PATH_MET_BITS; i++)
-		cache->met[i].path = 0;
+		if (cache->met[i].path != 0)
+			cache->met[i].path = 0;
 	forget_last(cache);
 	cache->used = 0;
 }
@@ -220,6 +227,7 @@ make_path(struct path_cache *cache, const struct walk *walk,
 	if (cache->used == 0)
 		cache->used = 1;
 	draft.path = path_at(cache, cache->used);
+	draft.sp = here->sp;
 	*draft.path = (struct path){
 		.sp = here->sp,
 		.first = (uint32_t)outlet->address,
@@ -353,7 +361,7 @@ is_path_of(const struct path *path, const struct walk *walk,
 	       path_applies(path, here, walk->place[0].slot + 1, epoch);
 }
 
-/* A walk meets the stack 'node'.  Return what is known about this stack. */
+/* Count that a walk has met the stack 'node'.  Return the stack's entry. */
 static struct path_met *
 meet(struct path_cache *cache, uint32_t node)
 {

@@ -55,9 +55,9 @@
 #define PATH_LINE_NBYTES  64u
 
 /*
- * A stack gets a path when a walk meets it for this time.  Most stacks that a
- * program has twice, it does not have again soon; their paths would only
- * displace others.
+ * When walks have met a stack so many times, it gets a path.  In a compiler,
+ * half of the stacks that come twice do not come again as long as the pool
+ * holds their paths.
  */
 #define PATH_TIMES 3u
 
@@ -123,9 +123,13 @@ _Static_assert(PATH_POOL_LINES <= UINT16_MAX + 1,
 
 /* A stack that a walk has found. */
 struct path_met {
-	uint32_t node;	/* number of the stack; 0: the struct is unused */
-	uint16_t path;	/* the place of its path; 0: it has none */
-	uint16_t times; /* how often walks have met it, up to PATH_TIMES */
+	uint32_t node; /* number of the stack; 0: the struct is unused */
+	uint16_t path; /* the place of its path; 0: it has none */
+	/*
+	 * How often walks have met it since it took this struct from another
+	 * stack, up to PATH_TIMES.
+	 */
+	uint16_t times;
 };
 
 /*
@@ -273,7 +277,8 @@ uint32_t path_cache_find(struct path_cache *cache,
  * Call this if path_cache_find() has not found the stack either.  '*walk' has
  * found it from 'here' by the exit that was used last.  Its first visible frame
  * is 'outlet', and its number is 'node', which must not be 0.  If walks have
- * met the stack PATH_TIMES times, keep it, unless it cannot be kept as a path.
+ * met the stack PATH_TIMES times, keep it as a path, if it can be kept.
+ * Otherwise, the next search has no prediction.
  */
 void path_cache_add(struct path_cache *cache, const struct walk *walk,
 		    const struct walk_context *here,

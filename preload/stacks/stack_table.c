@@ -320,12 +320,19 @@ stack_table_full(void)
 }
 
 void
+stack_table_begin_epoch(void)
+{
+	/* relaxed: see is_node(). */
+	atomic_fetch_add_explicit(&tables->turn.epoch, 1, memory_order_relaxed);
+}
+
+void
 stack_table_retire(uint32_t object)
 {
 	/* relaxed: see is_node(). */
 	atomic_store_explicit(&tables->is_retired[object], 1,
 			      memory_order_relaxed);
-	atomic_fetch_add_explicit(&tables->turn.epoch, 1, memory_order_relaxed);
+	stack_table_begin_epoch();
 }
 
 void

@@ -90,6 +90,12 @@ uint64_t stack_table_full(void);
 void stack_table_retire(uint32_t object);
 
 /*
+ * Begin a new epoch: the numbers that threads remember are no longer valid, and
+ * threads search for them again.
+ */
+void stack_table_begin_epoch(void);
+
+/*
  * The variables that each capture reads.  stack_table_init() sets the pointer
  * to them.
  */

@@ -196,6 +196,72 @@ clean turns.hatf.gz
 check 'one' "$(grep -c ';main;f;one 55550$' turns.folded)" 1
 check 'two' "$(grep -c ';main;f;two 111100$' turns.folded)" 1
 
+# Two libraries take turns.  Their functions have the same addresses, but frames
+# of different sizes.
+for name in small large; do
+	cat >$name.c <<'END'
+void call(void (*f)(int), int n)
+{
+	volatile char pad[NBYTES];
+	pad[0] = 1;
+	f(n);
+	pad[1] = 1;
+}
+END
+	nbytes=$([ $name = small ] && echo 200 || echo 400)
+	gcc -O2 -shared -fPIC -DNBYTES=$nbytes -o $name.so $name.c &&
+		gcc -O2 -shared -fPIC -DNBYTES=$nbytes -Wl,--build-id=none \
+			-o $name-nameless.so $name.c || fail "gcc $name"
+done
+# reload ROUNDS SMALL LARGE [LINK]: the path of both is that of the link.
+cat >reload.c <<'END'
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <unistd.h>
+static void leaf(int n)
+{
+	void *p = malloc(n);
+	__asm__ volatile("" : "+r"(p)::"memory");
+	free(p);
+	__asm__ volatile("" ::: "memory");
+}
+int main(int argc, char **argv)
+{
+	for (int i = 0; i < atoi(argv[1]); i++) {
+		char *path = argv[2 + i % 2];
+		if (argc > 4) {
+			unlink(argv[4]);
+			if (symlink(path, argv[4]) != 0)
+				return 1;
+			path = argv[4];
+		}
+		void *h = dlopen(path, RTLD_NOW);
+		void (*call)(void (*)(int), int) =
+			(void (*)(void (*)(int), int))dlsym(h, "call");
+		call(leaf, 1000);
+		dlclose(h);
+	}
+	return 0;
+}
+END
+gcc -O1 -fno-inline -o reload reload.c -ldl
+# check_reload WHAT ROUNDS ARG...: all stacks lead to main().
+check_reload()
+{
+	rm -f reload.hatf.gz
+	HATFTRACE_STACKS=on trace reload.hatf.gz ./reload "${@:2}" ||
+		fail "$1: status $?"
+	clean reload.hatf.gz
+	"$HATF" symbolize reload.hatf.gz >/dev/null 2>&1
+	"$HATF" convert reload.hatf.gz reload.folded 2>/dev/null
+	check "$1" "$(awk '/;main;[^;]*;leaf [0-9]+$/ { n += $NF }
+		END { print n + 0 }' reload.folded)" $(($2 * 1000))
+}
+check_reload 'the same path, without a build-id' 20 \
+	./small-nameless.so ./large-nameless.so ./link.so
+# There are numbers for 4095 objects.
+check_reload 'more objects than numbers' 4300 ./small.so ./large.so
+
 # Generated code at the address of an unloaded library does not count as the
 # library's.
 cat >after.c <<'END'

@@ -289,6 +289,29 @@ START_TEST(a_path_is_kept_when_it_comes_often)
 }
 END_TEST
 
+/* Two stacks whose numbers share an entry take it from each other. */
+START_TEST(each_stack_is_counted_on_its_own)
+{
+	const uint32_t other = 5 + (1u << PATH_MET_BITS);
+
+	set_up();
+	lay_out(7);
+	for (unsigned times = 1; times < PATH_TIMES; times++)
+		add(5, 0);
+	lay_out(8);
+	add(other, 0);
+	ck_assert_uint_eq(find(0), 0);
+	lay_out(7);
+	add(5, 0);
+	ck_assert_uint_eq(find(0), 0);
+	add_path(5, 0);
+	ck_assert_uint_eq(find(0), 5);
+	lay_out(8);
+	add_path(other, 0);
+	ck_assert_uint_eq(find(0), other);
+}
+END_TEST
+
 /* Lay out the stack with this number, and keep it as the only path. */
 static struct path *
 keep_alone(uint32_t seed, uint32_t node)
@@ -483,6 +506,7 @@ main(void)
 		paths_in_the_same_order,
 		more_paths_than_have_room,
 		a_path_is_kept_when_it_comes_often,
+		each_stack_is_counted_on_its_own,
 		a_path_has_all_its_lines,
 		a_fork_may_wipe_a_path,
 		an_old_place_changes_no_new_path,
