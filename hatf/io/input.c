@@ -81,9 +81,14 @@ read_some(struct input *in, uint8_t *to, size_t nbytes)
 static size_t
 read_file(struct input *in, uint8_t *to, size_t nbytes)
 {
-	const ssize_t got =
-		read_some(in, to, nbytes < READ_NBYTES ? nbytes : READ_NBYTES);
+	const uint64_t left = in->limit - in->file_nbytes;
+	ssize_t got;
 
+	if (nbytes > READ_NBYTES)
+		nbytes = READ_NBYTES;
+	if (nbytes > left)
+		nbytes = (size_t)left;
+	got = nbytes != 0 ? read_some(in, to, nbytes) : 0;
 	if (got > 0) {
 		in->file_nbytes += (uint64_t)got;
 		return (size_t)got;
@@ -148,6 +153,21 @@ init_compressed(struct input *in)
 	return in->inflate != NULL && in->data != NULL;
 }
 
+/*
+ * Return how many bytes a regular file has from its present position on, and
+ * UINT64_MAX for other files.  Some files of the system have the size 0 and
+ * content nevertheless; return UINT64_MAX for them, too.
+ */
+static uint64_t
+remaining_nbytes(int fd, const struct stat *st)
+{
+	const off_t at = S_ISREG(st->st_mode) ? lseek(fd, 0, SEEK_CUR) : -1;
+
+	if (at < 0 || st->st_size == 0)
+		return UINT64_MAX;
+	return st->st_size > at ? (uint64_t)(st->st_size - at) : 0;
+}
+
 enum hatf_status
 input_init(struct input *in, int fd, unsigned jobs)
 {
@@ -158,7 +178,11 @@ input_init(struct input *in, int fd, unsigned jobs)
 	in->buf = malloc(INPUT_BUF_NBYTES);
 	if (in->buf == NULL)
 		return in->status = HATF_NO_MEMORY;
-	in->is_regular = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+	in->limit = UINT64_MAX;
+	if (fstat(fd, &st) == 0) {
+		in->is_regular = S_ISREG(st.st_mode);
+		in->limit = remaining_nbytes(fd, &st);
+	}
 	in->next = in->end = in->buf;
 	in->kind = recognize_frames(in);
 	used = (size_t)(in->end - in->buf);

@@ -18,6 +18,9 @@
  * inflate_ahead.h; for frames, add what frame_reader.h needs.  Used by one
  * thread at a time.
  *
+ * Of a regular file, an input reads what is there when it begins.  A program may
+ * append to its trace faster than a reader reads.
+ *
  * Invariant: every byte that can be recovered before damage or before the end
  * of the file is returned before the error that stops the reading.
  */
@@ -60,6 +63,7 @@ struct input {
 	enum hatf_status status;
 	unsigned jobs;	      /* number of threads of 'ahead'; 0: none */
 	uint64_t file_nbytes; /* bytes read from 'fd' */
+	uint64_t limit;	      /* do not read more bytes from 'fd' */
 	uint64_t out_nbytes;  /* bytes decompressed and returned */
 	uint8_t *buf;
 	/*

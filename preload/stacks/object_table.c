@@ -8,11 +8,13 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "preload/stacks/code_object.h"
 #include "preload/stacks/stack_key.h"
 #include "preload/stacks/stack_table.h"
 #include "preload/stacks/unwind_rule.h"
+#include "preload/sys/filter.h"
 #include "preload/sys/memory.h"
 #include "preload/sys/sys.h"
 
@@ -81,6 +83,39 @@ find(uintptr_t address)
 	return 0;
 }
 
+/* Return 'path' without "./" at its start. */
+static const char *
+without_dot(const char *path)
+{
+	return strncmp(path, "./", 2) == 0 ? path + 2 : path;
+}
+
+/*
+ * Store the absolute path of a file that is named by a relative one.  Return
+ * false if no file is there: the program may have changed its working directory
+ * since it loaded the object.
+ */
+static bool
+set_absolute(struct stack_image_object *object, const char *path)
+{
+	const size_t cap = sizeof(object->path) - 1;
+	const char *const name = without_dot(path);
+	const size_t name_nbytes = strnlen(name, cap);
+	/* The result counts the NUL, which the slash replaces. */
+	const long nbytes = syscall(SYS_getcwd, object->path, cap);
+
+	if (nbytes > 0 && object->path[0] == '/' &&
+	    (size_t)nbytes + name_nbytes <= cap) {
+		object->path[nbytes - 1] = '/';
+		memcpy(object->path + nbytes, name, name_nbytes);
+		object->path[(size_t)nbytes + name_nbytes] = '\0';
+		if (syscall(SYS_faccessat, AT_FDCWD, object->path, F_OK) == 0)
+			return true;
+	}
+	memset(object->path, 0, sizeof(object->path));
+	return false;
+}
+
 /*
  * Store the path of an object.  For the program itself, the loader has no path,
  * so ask the kernel.
@@ -90,18 +125,30 @@ set_path(struct stack_image_object *object, const char *path)
 {
 	const size_t cap = sizeof(object->path) - 1;
 	const int saved_errno = errno;
-	long n;
 
-	if (path != NULL && path[0] != '\0') {
-		n = (long)strnlen(path, cap);
-		memcpy(object->path, path, (size_t)n);
-		return;
+	if (path == NULL || path[0] == '\0') {
+		if (syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe",
+			    object->path, cap) < 0)
+			memset(object->path, 0, sizeof(object->path));
+	} else if (path[0] == '/' || filter_is_expected() ||
+		   !set_absolute(object, path)) {
+		memcpy(object->path, path, strnlen(path, cap));
 	}
-	n = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", object->path,
-		    cap);
-	if (n < 0)
-		memset(object->path, 0, sizeof(object->path));
 	errno = saved_errno;
+}
+
+/* Can set_path() have stored 'stored' for the path 'path'? */
+static bool
+is_path(const char *stored, const char *path)
+{
+	const char *const name = without_dot(path);
+	const size_t nbytes = strlen(stored), name_nbytes = strlen(name);
+
+	if (path[0] == '\0' || strcmp(stored, path) == 0)
+		return true;
+	return path[0] != '/' && nbytes > name_nbytes &&
+	       stored[nbytes - name_nbytes - 1] == '/' &&
+	       strcmp(stored + nbytes - name_nbytes, name) == 0;
 }
 
 /*
@@ -238,7 +285,7 @@ is_there(uint32_t id)
 	else if (tables_hash(&code) != objects->tables_hash[id])
 		return false;
 	return memcmp(now, o->build_id, sizeof(now)) == 0 &&
-	       (code.path[0] == '\0' || strcmp(code.path, o->path) == 0);
+	       is_path(o->path, code.path);
 }
 
 void

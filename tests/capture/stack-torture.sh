@@ -133,7 +133,7 @@ fi
 ${CC:-cc} "${captures[@]}" -c "$shared/stack_captures.c" &&
 	${CC:-cc} "${captures[@]}" $asan -shared -o captures.so \
 		stack_captures.o "$root"/preload/stacks/*.c \
-		"$root"/preload/sys/{elf_lookup,elf_dynamic}.c -ldl &&
+		"$root"/preload/sys/{elf_lookup,elf_dynamic,filter}.c -ldl &&
 	${CC:-cc} -g -pthread $asan $split $linker \
 		-o torture_asan stack_{torture,generated,split}.o -ldl ||
 	fail 'cannot build with AddressSanitizer'

@@ -224,8 +224,37 @@ cp original.hatf.gz t2.hatf.gz
 run timeout -s KILL 20 "$HATF" symbolize t2.hatf.gz
 check_status 'FIFO as shared debug file' 0
 
+# If the program is gone, or another one is in its place, a file of the same
+# build in the folder for debug files stands in for it.
+gone=()
+find_in()
+{
+	cp original.hatf.gz "gone.$1.hatf.gz"
+	run "$HATF" symbolize -d "$2" "gone.$1.hatf.gz"
+	check_status "gone: $1" 0
+	gone+=("gone.$1")
+}
+rm program
+find_in debug debug
+mkdir -p "whole/.build-id/${id:0:2}" named.d "path.d$PWD"
+cp away "whole/.build-id/${id:0:2}/${id:2}"
+cp away named.d/program
+cp away "path.d$PWD/program"
+find_in whole whole
+find_in name named.d
+find_in path path.d
+g++ -O2 -g -o program other.cc
+find_in replaced debug
+# A file of another build does not.
+cp program named.d
+rm program
+cp original.hatf.gz t2.hatf.gz
+run "$HATF" symbolize -d named.d t2.hatf.gz
+grep -q "program: .* cannot be read (build id in the trace: $id)" err ||
+	fail "another build in place of the program: $(cat err)"
+
 mv away program
-for trace in t relative link. link.debug; do
+for trace in t relative link. link.debug "${gone[@]}"; do
 	check "debug file: $trace" \
 		"$(python3 compare.py "$trace.hatf.gz" program)" \
 		'checked inlined'

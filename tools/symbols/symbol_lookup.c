@@ -17,6 +17,7 @@
 
 #include "tools/symbols/debug_file.h"
 #include "tools/symbols/name_cache.h"
+#include "tools/symbols/object_file.h"
 #include "tools/symbols/scope_index.h"
 #include "tools/symbols/symbol_index.h"
 
@@ -144,59 +145,63 @@ symbol_lookup_object(struct symbol_lookup *l, const char *path,
 }
 
 /*
- * Does the file have the build id that the trace states?  Return true if the
- * trace states none.
+ * Use the file at 'path' for the object, if it is of the right build.  Return
+ * the object's new state.
  */
-static bool
-is_same_build(const struct object *o)
+static enum state
+use_file(struct symbol_lookup *l, struct object *o, const char *path)
 {
-	const unsigned char *bits;
-	GElf_Addr address;
-	const int nbytes = dwfl_module_build_id(o->module, &bits, &address);
-	char hex[2 * 64 + 1] = "";
+	char resolved[PATH_MAX];
+	int fd;
 
-	if (o->build_id[0] == '\0')
-		return true;
-	if (nbytes <= 0 || nbytes > 64)
-		return false;
-	for (int i = 0; i < nbytes; i++)
-		snprintf(hex + 2 * i, 3, "%02x", bits[i]);
-	return strcmp(hex, o->build_id) == 0;
+	/*
+	 * Many libraries are symbolic links, which hatf_file_open_found()
+	 * refuses.  So resolve the links first.
+	 */
+	if (realpath(path, resolved) == NULL ||
+	    hatf_file_open_found(resolved, &fd, NULL) != HATF_OK)
+		return MISSING;
+	o->dwfl = dwfl_begin(&l->callbacks);
+	if (o->dwfl == NULL) {
+		close(fd);
+		return MISSING;
+	}
+	dwfl_report_begin(o->dwfl);
+	/* If this succeeds, it takes ownership of the descriptor. */
+	o->module = dwfl_report_offline(o->dwfl, resolved, resolved, fd);
+	if (o->module == NULL)
+		close(fd);
+	dwfl_report_end(o->dwfl, NULL, NULL);
+	if (o->module == NULL)
+		return MISSING;
+	return object_file_is_of_build(o->module, o->build_id) ? USABLE : OTHER;
 }
 
 static void
 open_object(struct symbol_lookup *l, struct object *o)
 {
-	char path[PATH_MAX];
 	Dwarf_Addr bias;
 	Dwarf *dwarf;
-	int fd;
+	char *path;
 
 	o->state = MISSING;
-	/*
-	 * Many libraries are symbolic links, which hatf_file_open_found()
-	 * refuses.  So resolve the links first.
-	 */
-	if (realpath(o->path, path) == NULL ||
-	    hatf_file_open_found(path, &fd, NULL) != HATF_OK)
-		return;
-	o->dwfl = dwfl_begin(&l->callbacks);
-	if (o->dwfl == NULL) {
-		close(fd);
-		return;
+	for (unsigned n = 0; o->state != USABLE; n++) {
+		enum state state;
+
+		path = object_file_candidate(o->path, o->build_id,
+					     l->debug_path, n);
+		if (path == NULL)
+			break;
+		state = use_file(l, o, path);
+		free(path);
+		/* If no file is usable, say what is wrong with the first. */
+		if (n == 0 || state == USABLE)
+			o->state = state;
+		if (state != USABLE && o->dwfl != NULL) {
+			dwfl_end(o->dwfl);
+			o->dwfl = NULL;
+		}
 	}
-	dwfl_report_begin(o->dwfl);
-	/*
-	 * Close the descriptor only on failure, because a successful call takes
-	 * ownership of it.
-	 */
-	o->module = dwfl_report_offline(o->dwfl, path, path, fd);
-	if (o->module == NULL)
-		close(fd);
-	dwfl_report_end(o->dwfl, NULL, NULL);
-	if (o->module == NULL)
-		return;
-	o->state = is_same_build(o) ? USABLE : OTHER;
 	if (o->state != USABLE)
 		return;
 	dwarf = dwfl_module_getdwarf(o->module, &bias);
