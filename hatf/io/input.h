@@ -18,8 +18,8 @@
  * inflate_ahead.h; for frames, add what frame_reader.h needs.  Used by one
  * thread at a time.
  *
- * Of a regular file, an input reads what is there when it begins.  A program may
- * append to its trace faster than a reader reads.
+ * Of a regular file, an input reads what is there when it begins, because a
+ * program may append to its trace faster than a reader reads.
  *
  * Invariant: every byte that can be recovered before damage or before the end
  * of the file is returned before the error that stops the reading.

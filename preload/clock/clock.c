@@ -12,7 +12,9 @@
 #endif
 #endif
 
-_Alignas(64) _Atomic uint64_t clock_tick;
+#include "preload/sys/hot_line.h"
+
+HOT_LINE _Alignas(64) _Atomic uint64_t clock_tick;
 _Alignas(64) _Atomic uint64_t clock_epoch = 1;
 bool clock_has_counter;
 

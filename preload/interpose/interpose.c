@@ -21,7 +21,7 @@
 #include "preload/sys/export.h"
 #include "preload/writer/writer.h"
 
-EXPORT void *
+EXPORT_HOT void *
 malloc(size_t size)
 {
 	void *const p = real.malloc(size);
@@ -42,7 +42,7 @@ free_slow(void *p)
  * Each call in free() is inlined or a tail call, so free() needs no stack
  * frame.
  */
-EXPORT void
+EXPORT_HOT void
 free(void *p)
 {
 	if (record_is_dormant()) {
@@ -57,7 +57,7 @@ free(void *p)
 		free_slow(p);
 }
 
-EXPORT void *
+EXPORT_HOT void *
 calloc(size_t n, size_t size)
 {
 	void *const p = real.calloc(n, size);
@@ -126,7 +126,7 @@ realloc_slow(void *old, size_t size)
 	return t != NULL ? end_realloc(t, old, p, size) : p;
 }
 
-EXPORT void *
+EXPORT_HOT void *
 realloc(void *old, size_t size)
 {
 	struct thread *t;

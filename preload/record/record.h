@@ -263,7 +263,7 @@ record_word(struct thread *t, const uint64_t *tick, uint64_t word, bool fits)
 {
 	const uint64_t limit = record_close(t);
 	const uint64_t head = t->head;
-	const bool can = fits &&
+	const bool can = __builtin_expect(fits, 1) &&
 			 __builtin_expect(record_is_current(*tick), 1) &&
 			 __builtin_expect(head < limit, 1);
 
@@ -399,8 +399,10 @@ record_alloc(void *p, size_t size)
 	 * with such a word (RINGS.md, "Events"), so the slow path records this
 	 * call.
 	 */
-	const bool fits = (address & EVENT_ADDRESS_EXTRA_BITS) == 0 &&
-			  size < EVENT_SIZE_LIMIT && word != 0;
+	const bool fits =
+		__builtin_expect((address & EVENT_ADDRESS_EXTRA_BITS) == 0 &&
+					 size < EVENT_SIZE_LIMIT && word != 0,
+				 1);
 
 	if (__builtin_expect(record_word(t, &t->alloc_tick, word, fits), 1) ||
 	    record_unfenced_word(t, &t->alloc_tick,
@@ -416,8 +418,10 @@ record_calloc(void *p, size_t size)
 	struct thread *const t = thread_self;
 	const uint64_t address = (uintptr_t)p;
 	const uint64_t word = (uint64_t)size << EVENT_SIZE_SHIFT | address;
-	const bool fits = (address & EVENT_ADDRESS_EXTRA_BITS) == 0 &&
-			  size < EVENT_SIZE_LIMIT;
+	const bool fits =
+		__builtin_expect((address & EVENT_ADDRESS_EXTRA_BITS) == 0 &&
+					 size < EVENT_SIZE_LIMIT,
+				 1);
 
 	if (__builtin_expect(record_word(t, &t->alloc_tick,
 					 word | EVENT_KIND_CALLOC, fits),
@@ -437,7 +441,8 @@ record_free(const void *p)
 {
 	struct thread *const t = thread_self;
 	const uint64_t address = (uintptr_t)p;
-	const bool fits = (address & EVENT_ADDRESS_EXTRA_BITS) == 0;
+	const bool fits =
+		__builtin_expect((address & EVENT_ADDRESS_EXTRA_BITS) == 0, 1);
 
 	return __builtin_expect(record_word(t, &t->free_tick,
 					    address | EVENT_KIND_FREE, fits),

@@ -8,13 +8,14 @@
 #include <stddef.h>
 
 #include "hatf/rings/ring.h"
+#include "preload/sys/hot_line.h"
 #include "preload/sys/memory.h"
 #include "preload/sys/sys.h"
 
 /*
  * This flag has its own cache line, because all threads read it at each event.
  */
-_Alignas(RING_CACHE_LINE) _Atomic bool process_dormant;
+HOT_LINE _Atomic bool process_dormant;
 
 /* The kernel wipes this struct in the child of a fork. */
 struct process {

@@ -24,8 +24,8 @@
 /*
  * Is the recorder loaded, but not recording?  The reason may be
  * HATFTRACE_START=off, 'hatf ctl stop', or that no trace is possible.  Only the
- * writer thread and process_state.c write this flag.  The flag has a cache line
- * of its own, so threads can read it without cache misses.
+ * writer thread and process_state.c write this flag.  It shares a cache line
+ * with 'clock_tick' (hot_line.h).
  */
 extern _Atomic bool process_dormant __attribute__((visibility("hidden")));
 
