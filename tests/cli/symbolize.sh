@@ -273,7 +273,7 @@ cp t.hatf.gz before
 run "$HATF" symbolize t.hatf.gz
 check_status 'damaged' 1
 cmp -s before t.hatf.gz || fail 'a damaged trace was replaced'
-[ -z "$(find . -name '*.tmp')" ] || fail 'a temporary file is left'
+[ -z "$(find . -type f -name '*.tmp')" ] || fail 'a temporary file is left'
 
 run "$HATF" symbolize
 check_status 'no trace' 2
