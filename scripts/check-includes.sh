@@ -57,7 +57,7 @@ preload/clock: preload/sys
 preload/stacks: hatf/rings preload/sys
 preload/config: api hatf/codec hatf/deflate hatf/recorder preload/sys
 preload/confine: hatf/codec hatf/rings preload/sys
-preload/state: hatf/recorder hatf/rings preload/sys
+preload/state: hatf/recorder preload/sys
 preload/record: api hatf/codec hatf/recorder hatf/rings preload/clock \
   preload/config preload/confine preload/stacks preload/state preload/sys
 preload/trace: api hatf/codec hatf/deflate hatf/recorder hatf/rings \

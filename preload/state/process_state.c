@@ -7,7 +7,6 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-#include "hatf/rings/ring.h"
 #include "preload/sys/hot_line.h"
 #include "preload/sys/memory.h"
 #include "preload/sys/sys.h"
