@@ -154,18 +154,18 @@ init_compressed(struct input *in)
 }
 
 /*
- * Return how many bytes a regular file has from its present position on, and
- * UINT64_MAX for other files.  Some files of the system have the size 0 and
- * content nevertheless; return UINT64_MAX for them, too.
+ * Return how many bytes a regular file of this size has from its present
+ * position on; UINT64_MAX if that is not known.  Some files of the system have
+ * the size 0 and content nevertheless.
  */
 static uint64_t
-remaining_nbytes(int fd, const struct stat *st)
+remaining_nbytes(int fd, off_t size)
 {
-	const off_t at = S_ISREG(st->st_mode) ? lseek(fd, 0, SEEK_CUR) : -1;
+	const off_t at = lseek(fd, 0, SEEK_CUR);
 
-	if (at < 0 || st->st_size == 0)
+	if (at < 0 || size == 0)
 		return UINT64_MAX;
-	return st->st_size > at ? (uint64_t)(st->st_size - at) : 0;
+	return size > at ? (uint64_t)(size - at) : 0;
 }
 
 enum hatf_status
@@ -178,11 +178,9 @@ input_init(struct input *in, int fd, unsigned jobs)
 	in->buf = malloc(INPUT_BUF_NBYTES);
 	if (in->buf == NULL)
 		return in->status = HATF_NO_MEMORY;
-	in->limit = UINT64_MAX;
-	if (fstat(fd, &st) == 0) {
-		in->is_regular = S_ISREG(st.st_mode);
-		in->limit = remaining_nbytes(fd, &st);
-	}
+	in->is_regular = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+	in->limit =
+		in->is_regular ? remaining_nbytes(fd, st.st_size) : UINT64_MAX;
 	in->next = in->end = in->buf;
 	in->kind = recognize_frames(in);
 	used = (size_t)(in->end - in->buf);

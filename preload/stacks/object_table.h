@@ -8,7 +8,8 @@
  *
  * Any thread and any signal handler may call these functions.  Adding an object
  * takes a spin lock of this file, with all signals blocked.  Adding the program
- * itself also reads /proc/self/exe.
+ * itself also reads /proc/self/exe, and adding a library with a relative path
+ * asks the kernel for the working directory.
  */
 #ifndef OBJECT_TABLE_H
 #define OBJECT_TABLE_H

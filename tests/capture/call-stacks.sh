@@ -194,10 +194,10 @@ clean turns.hatf.gz
 "$HATF" symbolize turns.hatf.gz >/dev/null 2>&1
 "$HATF" convert turns.hatf.gz turns.folded 2>/dev/null
 check 'one' "$(grep -c ';main;f;one 55550$' turns.folded)" 1
+check 'two' "$(grep -c ';main;f;two 111100$' turns.folded)" 1
 "$HATF" dump --meta turns.hatf.gz | grep -oE 'object=[^\\]*/libone.so' |
 	sort -u >objects
 check 'the absolute path of a library' "$(cat objects)" "object=$PWD/libone.so"
-check 'two' "$(grep -c ';main;f;two 111100$' turns.folded)" 1
 
 # Two libraries take turns.  Their functions have the same addresses, but frames
 # of different sizes.

@@ -121,28 +121,35 @@ for ((round = 1; round <= ${ROUNDS:-5}; round++)); do
 	check_stacks "round $round" killed.hatf
 done
 
-# shared/stack_captures.c is the recorder's code for stacks.
-root=$CAPTURE/../..
-captures=(-std=gnu11 -O1 -g -fPIC -ftls-model=initial-exec -D_GNU_SOURCE
-	-I"$root")
-asan=-fsanitize=address
-if ! ${CC:-cc} $asan -o try try.c 2>said || ! ./try; then
-	skip "a compiler without AddressSanitizer"
+# shared/stack_captures.c is the recorder's code for stacks.  Only the
+# recorder's own files are instrumented.
+torture_with_asan()
+{
+	local root=$CAPTURE/../.. asan=-fsanitize=address n numbered
+	local flags=(-std=gnu11 -O1 -g -fPIC -ftls-model=initial-exec
+		-D_GNU_SOURCE -I"$root")
+
+	${CC:-cc} "${flags[@]}" -c "$shared/stack_captures.c" &&
+		${CC:-cc} "${flags[@]}" $asan -shared -o captures.so \
+			stack_captures.o "$root"/preload/stacks/*.c \
+			"$root"/preload/sys/{elf_lookup,elf_dynamic,filter}.c \
+			-ldl &&
+		${CC:-cc} -g -pthread $asan $split $linker -o torture_asan \
+			stack_{torture,generated,split}.o -ldl ||
+		fail 'cannot build with AddressSanitizer'
+	ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0:use_sigaltstack=0 \
+		CAPTURES=count LD_PRELOAD=$PWD/captures.so ./torture_asan \
+		"${SECONDS_LONG:-3}" ./one.so ./two.so >said 2>err
+	check 'AddressSanitizer: status' $? 0
+	grep -q 'ERROR: AddressSanitizer' err && fail "$(head -n 20 err)"
+	read -r n numbered <count
+	check_ge 'AddressSanitizer: captures' "$n" 1000
+	check 'AddressSanitizer: stacks with a number' "$numbered" "$n"
+}
+
+if ${CC:-cc} -fsanitize=address -o try try.c 2>said && ./try; then
+	torture_with_asan
+else
+	echo 'a compiler without AddressSanitizer' >&2
 fi
-# Only the recorder's own files are instrumented.
-${CC:-cc} "${captures[@]}" -c "$shared/stack_captures.c" &&
-	${CC:-cc} "${captures[@]}" $asan -shared -o captures.so \
-		stack_captures.o "$root"/preload/stacks/*.c \
-		"$root"/preload/sys/{elf_lookup,elf_dynamic,filter}.c -ldl &&
-	${CC:-cc} -g -pthread $asan $split $linker \
-		-o torture_asan stack_{torture,generated,split}.o -ldl ||
-	fail 'cannot build with AddressSanitizer'
-ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0:use_sigaltstack=0 \
-	CAPTURES=count LD_PRELOAD=$PWD/captures.so ./torture_asan \
-	"${SECONDS_LONG:-3}" ./one.so ./two.so >said 2>err
-check 'AddressSanitizer: status' $? 0
-grep -q 'ERROR: AddressSanitizer' err && fail "$(head -n 20 err)"
-read -r n numbered <count
-check_ge 'AddressSanitizer: captures' "$n" 1000
-check 'AddressSanitizer: stacks with a number' "$numbered" "$n"
 finish

@@ -28,7 +28,7 @@ half()
 mkfifo lines
 "$HATF" record -G -o trace.hatf -- \
 	perl -e '@a = map { "x" x $_ } 1..9 for 1..20000' 2>/dev/null
-gzip -dc <trace.hatf >plain.hatf 2>/dev/null || cp trace.hatf plain.hatf
+gzip -dc <trace.hatf >plain.hatf || fail 'not compressed'
 gzip -c plain.hatf >stream.hatf.gz
 for whole in plain.hatf trace.hatf stream.hatf.gz; do
 	nbytes=$(stat -c %s "$whole")
