@@ -21,7 +21,7 @@ enum {
 static const struct opt options[] = {
 	{ "output", 'o', "FILE", "write to FILE; TRACE stays as it is" },
 	{ "debug-dir", 'd', "DIR",
-	  "also look for debug files, and for missing programs, in DIR" },
+	  "also search DIR for debug files and missing programs" },
 	{ "debuginfod", 'i', NULL,
 	  "ask the servers of $DEBUGINFOD_URLS for debug files" },
 	{ NULL, 0, NULL, NULL },
