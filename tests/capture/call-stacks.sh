@@ -108,6 +108,8 @@ clean two.hatf.gz
 check 'two: an outer path' \
 	"$(paths two.hatf.gz | grep -c '^1000 inner outer')" 1
 check_ge 'two: cut off' "$(paths two.hatf.gz | grep -c 'cut off')" 1
+"$HATF" info two.hatf.gz >info.out
+check_ge 'two: info' "$(awk '/^  stack cut off / { print $4 }' info.out)" 1
 
 HATFTRACE_STACKS=on:frees trace frees.hatf.gz "$PROG"
 clean frees.hatf.gz

@@ -31,7 +31,7 @@ run "$HATF" info --json a.hatf
 check_status json 0
 check_silent json
 check_text json out <<END
-{"format":"HATF","version":"1.0","complete":true,"written_by":null,"events":7,"records":{"alloc":6,"free":2,"reallocNoAlloc":0,"reallocAllocFree":1,"reallocAlloc":0,"reallocFree":0,"createHeap":0,"destroyHeap":0,"createThread":1,"destroyThread":1,"comment":2},"lost":0,"threads":2,"duration_ns":1500000,"file_bytes":$plain,"hatf_bytes":$plain,"bytes_per_record":$(awk "BEGIN { printf \"%.6g\", $plain / 13 }"),"metadata_records":10,"blocks":0,"peak_live_bytes":150,"peak_live_objects":3,"end_live_objects":3,"segment":null,"events_before":null,"carried_objects":0,"carried_bytes":0,"heritage":"none","start_live_objects":0,"start_live_bytes":0,"inherited_live_objects":0,"inherited_live_bytes":0,"pid":4242,"command":"ls -l \\\\xff\\u001B[2J","clock":"auto","sample_rate":null,"frames":0,"stacks":0,"sites":0,"stack_depth_mean":0.0,"stack_depth_max":0,"allocations_without_stack":5,"frames_with_function":0,"frames_with_line":0}
+{"format":"HATF","version":"1.0","complete":true,"written_by":null,"events":7,"records":{"alloc":6,"free":2,"reallocNoAlloc":0,"reallocAllocFree":1,"reallocAlloc":0,"reallocFree":0,"createHeap":0,"destroyHeap":0,"createThread":1,"destroyThread":1,"comment":2},"lost":0,"threads":2,"duration_ns":1500000,"file_bytes":$plain,"hatf_bytes":$plain,"bytes_per_record":$(awk "BEGIN { printf \"%.6g\", $plain / 13 }"),"metadata_records":10,"blocks":0,"peak_live_bytes":150,"peak_live_objects":3,"end_live_objects":3,"segment":null,"events_before":null,"carried_objects":0,"carried_bytes":0,"heritage":"none","start_live_objects":0,"start_live_bytes":0,"inherited_live_objects":0,"inherited_live_bytes":0,"pid":4242,"command":"ls -l \\\\xff\\u001B[2J","clock":"auto","sample_rate":null,"frames":0,"stacks":0,"sites":0,"stack_depth_mean":0.0,"stack_depth_max":0,"allocations_without_stack":5,"allocations_cut_off":0,"allocations_unknown_caller":0,"frames_with_function":0,"frames_with_line":0}
 END
 
 # Several files: a line for each good one, and bad ones do not stop the command.
@@ -132,5 +132,39 @@ check_status 'stacks' 0
 check 'stacks' "$(grep -c '^  call stacks       1 with 2 frames, ' out)" 1
 "$HATF" info --json stacks.hatf | grep -q '"frames":2,"stacks":1,' ||
 	fail 'stacks: JSON'
+check 'no frame is missing' "$(grep -cE 'stack cut off|unknown caller' out)" 0
+
+# The outermost frame says whether outer frames are missing.  A frame with an
+# address is a function of the program, whatever its name.
+{
+	header
+	layout
+	comment 'HATF frame\nframe=1\nfunction=f\n'
+	comment 'HATF frame\nframe=2\nfunction=[cut off]\n'
+	comment 'HATF frame\nframe=3\nfunction=[unknown caller]\n'
+	comment 'HATF frame\nframe=4\nfunction=[cut off]\naddress=0x10\n'
+	comment 'HATF stack\nstack=1\nframe=1\n'
+	comment 'HATF stack\nstack=2\nframe=2\n'
+	comment 'HATF stack\nstack=3\nparent=2\nframe=1\n'
+	comment 'HATF stack\nstack=4\nframe=3\n'
+	comment 'HATF stack\nstack=5\nparent=4\nframe=1\n'
+	comment 'HATF stack\nstack=6\nframe=4\n'
+	comment 'HATF stack\nstack=7\nparent=6\nframe=1\n'
+	comment 'HATF stack\nstack=8\nparent=3\nframe=1\n'
+	n=0
+	for stack in 1 3 3 5 7 8 8 8; do
+		n=$((n + 1))
+		alloc 24 $((0x5581c0 + 64 * n)) 0 0 1 "\\x45\\x0$stack"
+	done
+} >ends.hatf
+trailer ends.hatf 8 5
+run "$HATF" info ends.hatf
+check_status 'ends of stacks' 0
+check 'cut off' "$(grep -c '^  stack cut off      5 of 8 alloc.* (62.5 %)$' out)" 1
+check 'unknown caller' \
+	"$(grep -c '^  unknown caller     1 of 8 allocations (12.5 %)$' out)" 1
+"$HATF" info --json ends.hatf | grep -q \
+	'"allocations_cut_off":5,"allocations_unknown_caller":1,' ||
+	fail 'ends of stacks: JSON'
 
 finish

@@ -165,6 +165,20 @@ for level in -O0 -O2; do
 	grep -qE 'main (412|388)$' t.folded ||
 		fail "$level: folded --fold-std: $(cat t.folded)"
 
+	# A line says that no block matches, and that --fold-std may help.
+	run "$HATF" dump -s main t.hatf.gz
+	check_status "$level: no match" 0
+	check "$level: no match" "$(cat err)" "hatf dump: t.hatf.gz: no block \
+matches; with --fold-std, sites are as in 'hatf stat' and 'hatf leaks'"
+	run "$HATF" dump -F -s main t.hatf.gz
+	check "$level: a match" "$(cat err)" ''
+	run "$HATF" dump -F -s nobody t.hatf.gz
+	check "$level: no match with -F" "$(cat err)" \
+		'hatf dump: t.hatf.gz: no block matches'
+	run "$HATF" convert -T nobody t.hatf.gz - -t ascii
+	grep -q '^hatf convert: t.hatf.gz: no block matches' err ||
+		fail "$level: no thread matches: $(cat err)"
+
 	# A template's site is the program's, though its text begins with std::.
 	"$HATF" dump -k --fold-std t.hatf.gz | grep -A 1 ' size=1554 ' |
 		tail -1 | grep -q "program.cc:$(line_of make_many))\$" ||

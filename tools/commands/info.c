@@ -200,6 +200,8 @@ add_stacks(json_t *object, const struct stack_totals *t)
 		{ "stack_depth_mean", json_real(stack_totals_mean_depth(t)) },
 		{ "stack_depth_max", json_u64(t->depth_max) },
 		{ "allocations_without_stack", json_u64(t->without_stack) },
+		{ "allocations_cut_off", json_u64(t->cut_off) },
+		{ "allocations_unknown_caller", json_u64(t->unknown_caller) },
 		{ "frames_with_function", json_u64(t->named_frames) },
 		{ "frames_with_line", json_u64(t->located_frames) },
 	};
@@ -406,6 +408,18 @@ percent(uint64_t part, uint64_t whole)
 	return whole == 0 ? 0 : 100 * (double)part / (double)whole;
 }
 
+/* Print "without a stack  12 of 5 000 allocations (0.2 %)". */
+static void
+print_share(struct out *o, const char *text, uint64_t n,
+	    const struct stack_totals *t)
+{
+	label(o, text);
+	out_printf(o, "%s of ", figure_count(n).text);
+	out_printf(o, "%s allocations (%.1f %%)\n",
+		   figure_count(t->allocations).text,
+		   percent(n, t->allocations));
+}
+
 static void
 print_stacks(struct out *o, const struct stack_totals *t)
 {
@@ -420,11 +434,11 @@ print_stacks(struct out *o, const struct stack_totals *t)
 	out_printf(o, "%s, stacks of %.1f frames on average, at most %s\n",
 		   figure_count(t->sites).text, stack_totals_mean_depth(t),
 		   figure_count(t->depth_max).text);
-	label(o, "without a stack");
-	out_printf(o, "%s of ", figure_count(t->without_stack).text);
-	out_printf(o, "%s allocations (%.1f %%)\n",
-		   figure_count(t->allocations).text,
-		   percent(t->without_stack, t->allocations));
+	print_share(o, "without a stack", t->without_stack, t);
+	if (t->cut_off != 0)
+		print_share(o, "stack cut off", t->cut_off, t);
+	if (t->unknown_caller != 0)
+		print_share(o, "unknown caller", t->unknown_caller, t);
 }
 
 static void

@@ -32,6 +32,7 @@ struct block_filter {
 	bool is_alloc_announced, is_free_announced, is_realloc_kept;
 	struct hatf_record realloc;
 	bool has_failed, has_seen_stack, has_seen_alloc;
+	bool has_judged, has_chosen; /* any allocation */
 };
 
 enum judgement {
@@ -85,6 +86,12 @@ block_filter_lacks_stacks(const struct block_filter *f)
 
 	return o->site.count + o->not_site.count + o->module.count != 0 &&
 	       f->has_seen_alloc && !f->has_seen_stack;
+}
+
+bool
+block_filter_has_no_match(const struct block_filter *f)
+{
+	return f->has_judged && !f->has_chosen;
 }
 
 /* ----------------------------------------------------------------- patterns */
@@ -324,7 +331,12 @@ is_thread_chosen(const struct block_filter *f, uint64_t thread)
 static bool
 choose(struct block_filter *f, const struct hatf_record *rec)
 {
-	return is_thread_chosen(f, rec->thread) && is_stack_chosen(f, rec);
+	const bool is_chosen =
+		is_thread_chosen(f, rec->thread) && is_stack_chosen(f, rec);
+
+	f->has_judged = true;
+	f->has_chosen |= is_chosen;
+	return is_chosen;
 }
 
 /*

@@ -75,4 +75,7 @@ bool block_filter_has_failed(const struct block_filter *filter);
  */
 bool block_filter_lacks_stacks(const struct block_filter *filter);
 
+/* Return true if there are allocations, but none of them is chosen. */
+bool block_filter_has_no_match(const struct block_filter *filter);
+
 #endif /* BLOCK_FILTER_H */

@@ -41,7 +41,7 @@ site_options_take(struct site_options *o, unsigned option, const char *value)
 bool
 site_choice_open(struct site_choice *c, const struct site_options *options)
 {
-	*c = (struct site_choice){ .stacks = NULL };
+	*c = (struct site_choice){ .folds_std = options->view.fold_std };
 	if (hatf_stacks_open(&c->stacks) == HATF_OK)
 		c->view = stack_view_open(c->stacks, &options->view);
 	if (c->view != NULL && block_filter_is_needed(&options->filter))
@@ -112,5 +112,11 @@ site_choice_report(const struct site_choice *c, const char *path)
 		message_print(
 			"%s: the trace has no call stacks, so no site is known",
 			message_path(path));
+	else if (block_filter_has_no_match(c->filter))
+		message_print("%s: no block matches%s", message_path(path),
+			      c->folds_std
+				      ? ""
+				      : "; with --fold-std, sites are as in "
+					"'hatf stat' and 'hatf leaks'");
 	return true;
 }

@@ -57,6 +57,7 @@ struct site_choice {
 	struct hatf_stacks *stacks;
 	struct stack_view *view;
 	struct block_filter *filter; /* NULL: all blocks are chosen */
+	bool folds_std;		     /* is --fold-std given? */
 };
 
 /*
@@ -86,9 +87,9 @@ void site_choice_show(struct site_choice *choice, struct hatf_record *rec,
 
 /*
  * Call this after the last record of the trace 'path'.  If there is a filter,
- * print a message if the filter ran out of memory, or if it knows no site
- * because the trace has no stacks.  Return false if the filter ran out of
- * memory.
+ * print a message if the filter ran out of memory, if it knows no site because
+ * the trace has no stacks, or if it chose no block.  Return false if the filter
+ * ran out of memory.
  */
 bool site_choice_report(const struct site_choice *choice, const char *path);
 

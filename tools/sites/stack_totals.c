@@ -8,14 +8,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What the outermost frame of a stack says about missing frames. */
+enum stack_end {
+	END_WHOLE, /* no frame is known to be missing */
+	END_CUT_OFF,
+	END_UNKNOWN_CALLER,
+};
+
+struct extent {
+	uint64_t depth; /* number of frames; 0: the stack is unknown */
+	enum stack_end end;
+};
+
 struct stack_counter {
 	struct hatf_stacks *stacks;
 	struct stack_view *view;
 	struct stack_totals totals;
 	struct id_rows ids;
-	/* number of frames of each stack, by its row in 'ids' */
-	uint64_t *depths;
-	size_t depth_cap;
+	struct extent *extents; /* of each stack, by its row in 'ids' */
+	size_t extent_cap;
 };
 
 struct stack_counter *
@@ -42,7 +53,7 @@ stack_counter_close(struct stack_counter *c)
 	stack_view_close(c->view);
 	hatf_stacks_close(c->stacks);
 	id_rows_free(&c->ids);
-	free(c->depths);
+	free(c->extents);
 	free(c);
 }
 
@@ -80,65 +91,84 @@ stack_counter_note(struct stack_counter *c, const uint8_t *text,
 		memmem(text, nbytes, file, sizeof(file) - 1) != NULL;
 }
 
-/* ------------------------------------------------------------------- depths */
+/* ------------------------------------------------------------------ extents */
 
 static bool
-put_depth(struct stack_counter *c, uint64_t id, uint64_t frames)
+put_extent(struct stack_counter *c, uint64_t id, struct extent extent)
 {
 	uint32_t row;
 
-	if (c->ids.count == c->depth_cap) {
-		const size_t cap = c->depth_cap == 0 ? 256 : 2 * c->depth_cap;
-		uint64_t *const depths =
-			reallocarray(c->depths, cap, sizeof(*depths));
+	if (c->ids.count == c->extent_cap) {
+		const size_t cap = c->extent_cap == 0 ? 256 : 2 * c->extent_cap;
+		struct extent *const extents =
+			reallocarray(c->extents, cap, sizeof(*extents));
 
-		if (depths == NULL)
+		if (extents == NULL)
 			return false;
-		c->depths = depths;
-		c->depth_cap = cap;
+		c->extents = extents;
+		c->extent_cap = cap;
 	}
 	row = id_rows_add(&c->ids, id);
 	if (row == ID_ROWS_NONE)
 		return false;
-	c->depths[row] = frames;
+	c->extents[row] = extent;
 	return true;
 }
 
-/* Return the depth of a stack, or 0 if it is not known yet. */
-static uint64_t
-known_depth(const struct stack_counter *c, uint64_t id)
+/* Return the extent of a stack; its depth is 0 if it is not known yet. */
+static struct extent
+known_extent(const struct stack_counter *c, uint64_t id)
 {
 	const uint32_t row = id_rows_find(&c->ids, id);
 
-	return row == ID_ROWS_NONE ? 0 : c->depths[row];
+	return row == ID_ROWS_NONE ? (struct extent){ .depth = 0 }
+				   : c->extents[row];
+}
+
+/* Return what a frame says about missing frames if it is the outermost one. */
+static enum stack_end
+end_at(const struct stack_counter *c, uint64_t frame_id)
+{
+	struct hatf_frame frame;
+
+	if (!hatf_stacks_get_frame(c->stacks, frame_id, &frame) ||
+	    frame.address != 0 || frame.function == NULL)
+		return END_WHOLE;
+	if (strcmp(frame.function, "[cut off]") == 0)
+		return END_CUT_OFF;
+	return strcmp(frame.function, "[unknown caller]") == 0
+		       ? END_UNKNOWN_CALLER
+		       : END_WHOLE;
 }
 
 /*
- * Return the number of frames of a stack.  To visit each stack only once, first
- * go outwards up to a stack whose depth is known, then store the depths of the
+ * Return the extent of a stack.  To visit each stack only once, first go
+ * outwards up to a stack whose extent is known, then store the extents of the
  * stacks on the way.
  */
-static uint64_t
-find_depth(struct stack_counter *c, uint64_t id)
+static struct extent
+find_extent(struct stack_counter *c, uint64_t id)
 {
-	uint64_t depth = 0, steps = 0;
-	struct hatf_stack stack;
-	uint64_t next = id;
+	struct extent extent = { .depth = 0 };
+	struct hatf_stack stack = { .frame = 0 };
+	uint64_t next = id, steps = 0;
 
-	while (next != 0 && (depth = known_depth(c, next)) == 0 &&
+	while (next != 0 && (extent = known_extent(c, next)).depth == 0 &&
 	       hatf_stacks_get(c->stacks, next, &stack)) {
 		steps++;
 		next = stack.parent;
 	}
-	depth += steps;
+	if (extent.depth == 0)
+		extent.end = end_at(c, stack.frame);
+	extent.depth += steps;
 	next = id;
-	for (uint64_t left = depth; steps != 0; steps--, left--) {
-		if (!put_depth(c, next, left))
+	for (struct extent outer = extent; steps != 0; steps--, outer.depth--) {
+		if (!put_extent(c, next, outer))
 			break;
 		hatf_stacks_get(c->stacks, next, &stack);
 		next = stack.parent;
 	}
-	return depth;
+	return extent;
 }
 
 void
@@ -151,17 +181,19 @@ stack_counter_add(struct stack_counter *c, const uint8_t *attributes,
 		.attributes_nbytes = nbytes,
 	};
 	const uint64_t stack = hatf_record_stack(&rec);
-	uint64_t depth;
+	struct extent extent;
 
 	c->totals.allocations++;
 	if (stack == 0 || stack_view_site(c->view, stack) == 0) {
 		c->totals.without_stack++;
 		return;
 	}
-	depth = find_depth(c, stack);
-	c->totals.depth_sum += depth;
-	if (depth > c->totals.depth_max)
-		c->totals.depth_max = depth;
+	extent = find_extent(c, stack);
+	c->totals.depth_sum += extent.depth;
+	if (extent.depth > c->totals.depth_max)
+		c->totals.depth_max = extent.depth;
+	c->totals.cut_off += extent.end == END_CUT_OFF;
+	c->totals.unknown_caller += extent.end == END_UNKNOWN_CALLER;
 }
 
 struct stack_totals

@@ -2,7 +2,7 @@
 /*
  * stack_totals.h - how much a trace records about the origin of its allocations
  *
- * A counter takes about 24 bytes for each call stack of an allocation, and for
+ * A counter takes about 32 bytes for each call stack of an allocation, and for
  * each parent of such a stack, in addition to the memory of the definitions and
  * of a stack_view.  Only one thread may use a counter.
  */
@@ -21,6 +21,11 @@ struct stack_totals {
 	uint64_t sites;		 /* number of sites of allocations */
 	uint64_t allocations;	 /* reallocs, and allocs outside a realloc */
 	uint64_t without_stack;	 /* allocations without a defined stack */
+	/*
+	 * Allocations whose stack lacks outer frames: frames beyond the limit,
+	 * and frames whose caller is unknown (FORMAT.md, "Stacks").
+	 */
+	uint64_t cut_off, unknown_caller;
 	/* number of frames of an allocation's stack: maximum and sum */
 	uint64_t depth_max, depth_sum;
 };
