@@ -94,10 +94,10 @@ find_before(const struct block_page *page, unsigned place)
 }
 
 /*
- * Find the first block among the places from 'first' to 'last'.  Search from
- * the home of 'first' on: in a page of aligned blocks, all places in a run of
- * used slots are before the places in the next run, except that the last run
- * may wrap around.
+ * Find the block with the lowest place from 'first' to 'last'.  Search from the
+ * home slot of 'first' on: in a page of aligned blocks, all places in a run of
+ * used slots are lower than the places in the next run.  Only the last run can
+ * wrap around to slot 0.
  */
 static struct found
 find_first(const struct block_page *page, unsigned first, unsigned last)

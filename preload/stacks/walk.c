@@ -334,11 +334,13 @@ follow_bp(struct walk *walk, int64_t idx, int64_t end, uintptr_t bp)
 }
 
 /*
- * Compare the frames outside the frame 'idx', where the frame pointer is 'bp',
- * with memory.  Return the index of the innermost frame that has changed or
- * whose place may have changed, or -1.  If a function uses the frame pointer
- * register for data, the value may have changed although it determines the
- * place of no frame.  In that case, only store the new value.
+ * 'bp' is the frame pointer in the frame 'idx'.  Compare the stored outer frames
+ * with the memory of the stack.  Return the index of the innermost frame that
+ * has changed or may have moved, or -1.
+ *
+ * A function may use the frame pointer register for data.  A saved frame pointer
+ * that has changed is no change of a frame unless the walk finds a frame by this
+ * pointer; otherwise only store the new frame pointer.
  */
 static int64_t
 find_change(struct walk *walk, int64_t idx, uintptr_t bp,

@@ -268,7 +268,9 @@ print_live(struct out *o, const struct tracer_answer *r,
 
 /*
  * Print "4242: recording, cat, 1 234 events, 34 000 bytes, no events lost, 4
- * threads, 17 s: TRACE".  'live' is the word that find_live() stores, or NULL.
+ * threads, 17 s: TRACE".  If 'live' is "unknown", say that the trace lacks the
+ * blocks that were live at its start (see find_live()).  'live' and 'figures'
+ * may be NULL.
  */
 static void
 print_line(const struct tracer_answer *r, const char *live,

@@ -61,8 +61,8 @@ static const struct opt options[] = {
 	  "where to write: a path, in which %p is the process id,\n"
 	  "%e the executable, %h the host, %n a running number,\n"
 	  "%s the number of the segment\n"
-	  "(default " TEMPLATE_DEFAULT "); an existing name gets\n"
-	  ".1, .2, ... appended" },
+	  "(default " TEMPLATE_DEFAULT "); if this file exists,\n"
+	  ".1, .2, ... is appended to the name of the new one" },
 	{ "clock", 'c', "CLOCK",
 	  "time stamps: auto, off, coarse, us or ns (default auto)" },
 	{ "compress", 'z', "HOW",

@@ -91,7 +91,7 @@ struct lane {
 
 /* Blocks that one thread allocated and another one freed. */
 struct crossing {
-	uint32_t from, to; /* rows of the threads that allocated and freed */
+	uint32_t from, to; /* rows of the allocating and the freeing thread */
 	struct amount freed;
 };
 

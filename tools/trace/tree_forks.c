@@ -75,8 +75,9 @@ tree_find_fork(const struct tree_node *node)
 	 */
 	fork.is_known = t->is_exact || fork.event != 0;
 	/*
-	 * If the parent has several segments, and the name in the header leads
-	 * to none of them, the number of events has no meaning.
+	 * The child's header counts the parent's events from the start of the
+	 * segment that it names.  If none of the parent's segments has this
+	 * name, nobody knows what the count begins with.
 	 */
 	if (forked == NULL && !is_numbered && parent != NULL &&
 	    tree_last_trace(parent)->segment != 0)

@@ -132,9 +132,9 @@ finish(struct mtf_reader *r)
 }
 
 /*
- * In a plain section (without tags), refuse more than MTF_MAX_EMPTY consecutive
- * records that take neither bytes nor numbers of another section, because the
- * section might otherwise never end.
+ * A record that takes no byte of its section and no number of a column could
+ * repeat forever in a plain section (one without tags).  Refuse more than
+ * MTF_MAX_EMPTY such records in a row.
  */
 static bool
 check_progress(struct mtf_reader *r, const struct cursor *c)

@@ -23,8 +23,8 @@ is_simple(const struct schema_record *r)
 }
 
 /*
- * Does a number have the same value in each record, and does no field need this
- * number as the previous value?
+ * Is this field a number with the same value in each record, which no field is
+ * encoded relative to?
  */
 static bool
 is_constant(const struct section_state *s, const struct field_state *f)
