@@ -50,6 +50,17 @@ check_text 'always' got <<'END'
   allocated  10.1 MiB in 101 blocks, 1.0 % temporary; 99 % by use_much
   next: hatf report a.hatf.gz
 END
+check 'always: nothing is missing' "$(grep -c 'debug information' err)" 0
+
+# A line says that the program lacks debug information, and which build it is.
+gcc -O1 -fno-builtin -o plain program.c || fail 'gcc failed'
+run "$HATF" record -m always -o p.hatf.gz ./plain
+build=$(readelf -n plain | awk '/Build ID/ { print $3 }')
+check 'no debug information' "$(grep 'debug information' err)" "hatf record: \
+$PWD/plain: no debug information (build id in the trace: $build)"
+run "$HATF" record -m never -o p2.hatf.gz ./plain
+check 'no debug information, no summary' "$(grep -c 'debug information' err)" 0
+
 # The command that it names shows the same.
 run "$HATF" report a.hatf.gz
 grep -q ' 10.0 MiB in 1 blocks' out || fail "report: $(cat out)"

@@ -493,6 +493,15 @@ check_traces(const struct job *job, const struct collection *c)
 	return exit_status;
 }
 
+/* Whose lack of debug information is to be reported? */
+static enum naming_report
+naming_report(const struct job *job)
+{
+	if (getenv("HATFTRACE_VERBOSE") != NULL)
+		return NAMING_REPORT_ALL;
+	return job->has_summary ? NAMING_REPORT_COMMAND : NAMING_REPORT_NONE;
+}
+
 /*
  * Report all traces.  Return false if the command itself should have left a
  * trace but did not, if one of its own traces is incomplete, or if there is no
@@ -513,7 +522,7 @@ report(struct job *job, const struct launch *l)
 	notebook_read(&job->notebook, &c, l);
 	mend_traces(&c, l);
 	if (has_stacks() && !job->no_symbols)
-		naming_symbolize(&c, getenv("HATFTRACE_VERBOSE") != NULL);
+		naming_symbolize(&c, naming_report(job));
 	notebook_find_vanished(&job->notebook, &c);
 	notebook_report(&job->notebook);
 	if (c.own_count == 0 && is_dormant()) {

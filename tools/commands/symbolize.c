@@ -132,7 +132,7 @@ command_symbolize(int argc, char **argv)
 		if (status > exit_status)
 			exit_status = status;
 	}
-	symbol_lookup_report(lookup);
+	symbol_lookup_report(lookup, NULL);
 	symbol_lookup_close(lookup);
 	return out_finish(out_stdout(), exit_status);
 }

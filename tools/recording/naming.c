@@ -23,8 +23,22 @@ is_finished(const struct collected_trace *t)
 	return t->has_trailer && t->is_complete && !t->is_running;
 }
 
+/*
+ * Report what is missing: for every object, or only for the executable of the
+ * command's own process.
+ */
+static void
+tell_missing(const struct collection *c, enum naming_report report,
+	     const struct symbol_lookup *lookup)
+{
+	if (report == NAMING_REPORT_ALL)
+		symbol_lookup_report(lookup, NULL);
+	else if (report == NAMING_REPORT_COMMAND && c->own_count != 0)
+		symbol_lookup_report(lookup, c->traces[c->own_count - 1].exe);
+}
+
 void
-naming_symbolize(const struct collection *c, bool is_verbose)
+naming_symbolize(const struct collection *c, enum naming_report report)
 {
 	const struct symbol_lookup_options options = { .debug_dir = NULL };
 	/*
@@ -50,7 +64,6 @@ naming_symbolize(const struct collection *c, bool is_verbose)
 		message_print("interrupted: %zu traces have no functions and "
 			      "lines; 'hatf symbolize' adds them",
 			      left);
-	if (is_verbose)
-		symbol_lookup_report(lookup);
+	tell_missing(c, report, lookup);
 	symbol_lookup_close(lookup);
 }

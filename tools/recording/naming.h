@@ -11,14 +11,21 @@
  */
 bool naming_has_stacks(void);
 
+/* Which programs and libraries without debug information to report. */
+enum naming_report {
+	NAMING_REPORT_NONE,
+	NAMING_REPORT_COMMAND, /* only the command's own program */
+	NAMING_REPORT_ALL
+};
+
 /*
  * Write functions, files and lines into the complete traces of the command and
  * of its descendants, as 'hatf symbolize' does.  If this fails for a trace,
  * that trace stays unchanged, and a message states the reason.  After a signal
  * that asks this process to end, leave the rest of the traces as they are, and
- * say so.  With 'is_verbose', print a line for each object without debug
- * information.
+ * say so.  For each object that 'report' chooses and that has no debug
+ * information, print a line with its build id.
  */
-void naming_symbolize(const struct collection *c, bool is_verbose);
+void naming_symbolize(const struct collection *c, enum naming_report report);
 
 #endif /* NAMING_H */

@@ -1,29 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /* symbol_lookup.c - see symbol_lookup.h */
+#ifdef HAVE_LIBDW
 #include "tools/symbols/symbol_lookup.h"
 
 #include "hatf/hatf.h"
+#include "tools/symbols/debug_file.h"
 #include "tools/symbols/demangle.h"
+#include "tools/symbols/name_cache.h"
+#include "tools/symbols/object_file.h"
+#include "tools/symbols/scope_index.h"
+#include "tools/symbols/symbol_index.h"
 #include "tools/ui/message.h"
 
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#ifdef HAVE_LIBDW
-
-#include "tools/symbols/debug_file.h"
-#include "tools/symbols/name_cache.h"
-#include "tools/symbols/object_file.h"
-#include "tools/symbols/scope_index.h"
-#include "tools/symbols/symbol_index.h"
-
-#include <dwarf.h>
-#include <elfutils/libdw.h>
-#include <elfutils/libdwfl.h>
 
 enum state {
 	UNOPENED,
@@ -635,7 +632,7 @@ missing_of(const struct object *o)
 }
 
 unsigned
-symbol_lookup_report(const struct symbol_lookup *l)
+symbol_lookup_report(const struct symbol_lookup *l, const char *path)
 {
 	unsigned count = 0;
 
@@ -643,7 +640,8 @@ symbol_lookup_report(const struct symbol_lookup *l)
 		const struct object *const o = &l->objects[i];
 		const char *const missing = missing_of(o);
 
-		if (missing == NULL)
+		if (missing == NULL ||
+		    (path != NULL && strcmp(o->path, path) != 0))
 			continue;
 		count++;
 		message_print("%s: %s (build id in the trace: %s)",
@@ -653,48 +651,7 @@ symbol_lookup_report(const struct symbol_lookup *l)
 	return count;
 }
 
-#else /* without libdw */
-
-struct symbol_lookup *
-symbol_lookup_open(const struct symbol_lookup_options *options)
-{
-	(void)options;
-	errno = ENOSYS;
-	return NULL;
-}
-
-void
-symbol_lookup_close(struct symbol_lookup *l)
-{
-	(void)l;
-}
-
-int
-symbol_lookup_object(struct symbol_lookup *l, const char *path,
-		     const char *build_id)
-{
-	(void)l;
-	(void)path;
-	(void)build_id;
-	return -1;
-}
-
-size_t
-symbol_lookup_find(struct symbol_lookup *l, int object, uint64_t address,
-		   struct symbol_lookup_name names[SYMBOL_LOOKUP_NAMES_MAX])
-{
-	(void)l;
-	(void)object;
-	(void)address;
-	(void)names;
-	return 0;
-}
-
-unsigned
-symbol_lookup_report(const struct symbol_lookup *l)
-{
-	(void)l;
-	return 0;
-}
-
+#else
+/* Declare something, because ISO C forbids an empty file. */
+extern int symbol_lookup_without_libdw;
 #endif
