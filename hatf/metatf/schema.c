@@ -236,7 +236,7 @@ fail_tag(struct build *b, const struct schema_record *first,
 	if (second->role != ROLE_DATA && b->dtd->dialect == DTD_1_0)
 		return build_fail(b, first->place,
 				  "tag %llu of record '%.60s' is reserved for "
-				  "the predefined record '%s'; it is free in "
+				  "the predefined record '%s', but not in "
 				  "Meta-TF 1.1, whose DTDs begin with "
 				  "'// Meta-TF version 1.1'",
 				  (unsigned long long)first->tag, first->name,

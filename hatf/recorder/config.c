@@ -377,8 +377,8 @@ static const struct variable {
 	const char *want;
 } variables[CONFIG_VARIABLE_COUNT] = {
 	{ "HATFTRACE_OUT", set_out, "%e.%p.hatf.gz",
-	  "a path in which % stands only in %p, %e, %h, %n, %% or, after the "
-	  "last /, %s" },
+	  "a path whose only conversions are %p, %e, %h, %n, %% and, after "
+	  "the last /, %s" },
 	{ "HATFTRACE_CLOCK", set_clock, "auto", "auto, off, coarse, us or ns" },
 	{ "HATFTRACE_COMPRESS", set_compress, "gzip",
 	  "gzip, gzip:1 to gzip:3, or none" },
@@ -390,7 +390,7 @@ static const struct variable {
 	{ "HATFTRACE_KEEP", set_keep, "all",
 	  "2 to 4096 segments, a size of 128K or more (such as 1G), or all" },
 	{ "HATFTRACE_RINGS", set_rings, "beside",
-	  "beside, none, or the path of a directory, with a / in it" },
+	  "beside, none, or the path of a directory (with a / in the path)" },
 	{ "HATFTRACE_FOLLOW", set_follow, "all",
 	  "none, fork, exec or all; optionally, :GLOB,... after it" },
 	{ "HATFTRACE_START", set_start, "on", "on or off" },
@@ -398,8 +398,8 @@ static const struct variable {
 	{ "HATFTRACE_CONTROL", set_control, "on", "on or off" },
 	{ "HATFTRACE_NOTES", set_notes, "none", "none or an absolute path" },
 	{ "HATFTRACE_STACKS", set_stacks, "off",
-	  "off; or caller, on or 1 to 256 frames, optionally with :frees after "
-	  "it" },
+	  "off, caller, on or a number of frames from 1 to 256; :frees may "
+	  "follow all but off" },
 	{ "HATFTRACE_VERBOSE", set_verbose, "0", "0 or 1" },
 };
 

@@ -101,9 +101,9 @@ prepare_writer(int types)
 	if (writer_depart(true))
 		return true;
 	end_for_sandbox((types & NEEDS_ONE_THREAD) != 0
-				? "the program makes a call for which it must "
-				  "have one thread, and the writer thread "
-				  "could not restart after the call"
+				? "the program makes a call that requires a "
+				  "single-threaded process, and the writer "
+				  "thread could not restart after the call"
 				: "the program enters another namespace, and "
 				  "the writer thread could not enter it");
 	return false;

@@ -137,10 +137,9 @@ expect_filter(const void *program, bool all_threads)
 	 */
 	else if (all_threads && confinement_has_own_filter())
 		end_for_sandbox(
-			"the program installs a filter for all threads, which "
-			"the kernel refuses while the writer thread has "
-			"another "
-			"filter");
+			"the program installs a system call filter for all "
+			"threads, which the kernel refuses while the writer "
+			"thread has another filter");
 }
 
 static void

@@ -398,7 +398,7 @@ writer_end_trace(enum writer_end how)
 	writer->is_ended = false;
 	ringfile_remove();
 	if (environment_own()->verbose)
-		say("%s: %u events, %u bytes, %u waits for room",
+		say("%s: %u events, %u bytes, %u waits for room in a buffer",
 		    writer->trace.output.path,
 		    writer->trace.narrator.event_count,
 		    writer->trace.output.nbytes, end.waits);

@@ -239,11 +239,11 @@ short()
 	cp $file once && cp kept $file.rings
 	"$HATF" recover short >out 2>&1 && fail "$name: succeeds again"
 	check "$name: again" "$(cat out)" \
-		"$file: has its trailer, nothing to recover, not complete"
+		"$file: not complete, but has its trailer: nothing to recover"
 	cmp once $file || fail "$name: changed"
 	[ ! -e $file.rings ] || fail "$name: ring file again"
 	# The status is the same without the ring file.
-	text='has its trailer, nothing to recover, not complete'
+	text='not complete, but has its trailer: nothing to recover'
 	for arg in $file short; do
 		"$HATF" recover "$arg" >out 2>&1 && fail "$name: $arg: succeeds"
 		check "$name: $arg" "$(cat out)" "$file: $text"

@@ -143,7 +143,7 @@ main(int argc, char **argv)
 }
 END
 "${CC:-cc}" -I"$CLI/../../preload" -o pause pause.c || fail 'cannot build pause'
-for steps in 'on stop:; its recording was stopped before its end' \
+for steps in 'on stop:; its recording was stopped before the process ended' \
 	'on stop start:; its recording was stopped for a while' \
 	'off start:; its recording began late'; do
 	words=${steps%%:*}

@@ -108,12 +108,11 @@ summary_of | grep -qx '  next: hatf report e.hatf.gz' ||
 
 # A child process that has a larger trace than the command.
 run "$HATF" record -m always -o g.hatf.gz sh -c "$PYTHON -S -c ''; true"
-summary_of |
-	grep -qx '  larger: hatf report g.hatf.gz.1 (.*, a child process)' ||
-	fail "a larger child: $(cat err)"
+larger='  larger trace: hatf report g.hatf.gz.1 (.*, a child process)'
+summary_of | grep -qx "$larger" || fail "a larger child: $(cat err)"
 run "$HATF" record -m always -o h.hatf.gz "$PYTHON" -S -c 'import os
 os.system("true")'
-! grep 'larger:' err || fail 'a smaller child'
+! grep 'larger trace:' err || fail 'a smaller child'
 
 run "$HATF" record -m often -o f.hatf.gz true
 check_status 'often' 2

@@ -110,7 +110,7 @@ check_stat 'by thread' --by thread --sort temporary <<'EOF'
       150 B            2       100 B       100 B           1         1  thread 1 (worker)
      1017 B            3      1007 B         0 B           1         0  thread 0
 
- bytes left  blocks left  by a thread, when its end was noticed
+ bytes left  blocks left  by a thread, when the recorder noticed its end
       100 B            1  thread 1 (worker)
 EOF
 check_stat 'over time' --by time <<'EOF'

@@ -60,8 +60,8 @@ static const struct opt options[] = {
 	  "leave out host, user, paths, arguments and the date, and\n"
 	  "replace names by pseudonyms; figures stay the same" },
 	{ "names", 'n', "FILE",
-	  "store pseudonyms and their names in FILE, and use\n"
-	  "the pseudonyms that FILE already contains" },
+	  "write each pseudonym and the real name to FILE, and\n"
+	  "use the pseudonyms that FILE already contains" },
 	SITE_OPTIONS,
 	{ NULL, 0, NULL, NULL },
 };

@@ -51,9 +51,9 @@ static const struct opt_page page = {
 	"base-offset-2, best-base-offset, stride, or best.\n"
 	"'-' is standard input or output; if OUT is '-', nothing is\n"
 	"printed.\n",
-	"With --placement smallest, OUT is a copy of IN if OUT would be\n"
-	"larger, IN is a complete HATF file, and both are compressed or\n"
-	"both are not.\n"
+	"If OUT would be larger than IN, --placement smallest copies IN to\n"
+	"OUT, provided that IN is a complete HATF file, and that both files\n"
+	"are compressed or neither is.\n"
 	"If IN is incomplete, OUT is marked as incomplete.\n"
 	"Exit status: 0 if all is well, 1 if the trace is bad or\n"
 	"incomplete, 2 for wrong usage.\n",

@@ -124,7 +124,8 @@ static const char *
 text_of_ended(bool complete)
 {
 	return complete ? ": was complete"
-			: ": has its trailer, nothing to recover, not complete";
+			: ": not complete, but has its trailer: nothing to "
+			  "recover";
 }
 
 static void

@@ -43,8 +43,8 @@ enum {
 static const struct opt options[] = {
 	{ "allocator", 'a', "NAME",
 	  "glibc, jemalloc, tcmalloc, mimalloc, ... or the path of\n"
-	  "a library; 'NAME:VAR=VALUE VAR=VALUE' sets variables\n"
-	  "(default: all that are installed)" },
+	  "a library; 'NAME:VAR=VALUE VAR=VALUE' sets environment\n"
+	  "variables (default: all allocators that are installed)" },
 	{ "repeat", 'r', "N", "run each allocator N times (default 5)" },
 	{ "threads", 't', "WHICH",
 	  "original (default): as many threads as in the trace;\n"

@@ -35,9 +35,9 @@ static const struct opt_page page = {
 	"libraries that were recorded, and from separate debug files.\n"
 	"Afterwards the trace needs none of these files.\n"
 	"Each TRACE is replaced, unless -o names another file.\n",
-	"A line on standard error names each program or library that "
-	"lacks\ninformation, with its build id.\nExit status: 0 if all is "
-	"well, 1 if a trace is bad or incomplete,\n"
+	"A line on standard error names each program or library for which\n"
+	"functions or lines are missing, with the reason and its build id.\n"
+	"Exit status: 0 if all is well, 1 if a trace is bad or incomplete,\n"
 	"2 for wrong usage.\n",
 	false,
 	options

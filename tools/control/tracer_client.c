@@ -103,7 +103,8 @@ complain(const struct tracer_answer *r, int e)
 	else if (r->has_rung_blindly)
 		message_print("%ld: not traced, or has allocated nothing for "
 			      "%d seconds (hatf cannot tell which, because it "
-			      "may not read /proc/%ld/maps; try as root)",
+			      "has no permission to read /proc/%ld/maps; try "
+			      "as root)",
 			      n, BELL_MS / 1000, n);
 	else if (quiet_is_preloaded(pid))
 		complain_deaf(pid);

@@ -117,8 +117,8 @@ print_larger(FILE *f, const struct collection *c, uint64_t own_nbytes)
 	escape_text(template_short(largest->path), path, sizeof(path));
 	escape_text(slash != NULL ? slash + 1 : largest->exe, name,
 		    sizeof(name));
-	fprintf(f, "  larger: hatf report %s (%s, a child process)\n", path,
-		name[0] != '\0' ? name : "unknown program");
+	fprintf(f, "  larger trace: hatf report %s (%s, a child process)\n",
+		path, name[0] != '\0' ? name : "unknown program");
 }
 
 void

@@ -196,7 +196,7 @@ describe_pause(const struct collection *c)
 	bool has_stopped = false, is_late = false;
 
 	if (c->traces[c->own_count - 1].has_stopped)
-		return "; its recording was stopped before its end";
+		return "; its recording was stopped before the process ended";
 	for (size_t i = 0; i < c->own_count; i++) {
 		has_stopped = has_stopped || c->traces[i].has_stopped;
 		is_late = is_late || is_paused(&c->traces[i]);

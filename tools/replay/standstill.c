@@ -139,7 +139,7 @@ describe_call(const struct standstill *s, uint32_t stream, uint64_t limit_ms,
 			 "%s%s%s",
 			 p.thread, p.item.kind >= WORD_MALLOC ? "in" : "after",
 			 figure_count(p.number).text,
-			 p.is_before ? ", before the window" : "",
+			 p.is_before ? ", before the first measured call" : "",
 			 call[0] != '\0' ? ", in " : "", call);
 	}
 	free(r);

@@ -381,7 +381,7 @@ show_health(struct out *o, const struct gathering *g)
 		out_str(o, "\n");
 	} else {
 		out_str(o, g->census->ended
-				   ? "  read up to the end of the window\n"
+				   ? "  read up to the end of the range\n"
 				   : "  complete\n");
 	}
 	print_fact(o, "  ", g->census->failed_calls, "failed calls");
@@ -392,8 +392,8 @@ const char *
 show_doubt(const struct gathering *g)
 {
 	if (scan_unknown_heritage(&g->scan) != NULL)
-		return "the blocks from before the trace are not all known "
-		       "(--no-parent leaves them out)";
+		return "some blocks from before the trace are unknown (to "
+		       "count none of these blocks, use --no-parent)";
 	if (g->census->wrapped_sums != 0)
 		return "a sum of bytes exceeds 64 bits";
 	if (get_seen(g).violation_count != 0)

@@ -45,7 +45,8 @@ show_outlived(struct out *o, const struct groups *all, uint64_t top)
 	qsort_r(rows, n, sizeof(*rows), compare_outlived,
 		(void *)(uintptr_t)all);
 	snprintf(line, sizeof(line), "\n%11s %12s  %s\n", "bytes left",
-		 "blocks left", "by a thread, when its end was noticed");
+		 "blocks left",
+		 "by a thread, when the recorder noticed its end");
 	if (n != 0)
 		show_heading(o, line);
 	for (uint32_t i = 0; i < n && (top == 0 || i < top); i++) {

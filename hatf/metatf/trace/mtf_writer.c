@@ -547,8 +547,8 @@ mtf_writer_extend(struct mtf_writer *w, const struct schema *schema,
 		return false;
 	if (schema->section_count != w->schema->section_count ||
 	    schema->tag_width != w->schema->tag_width)
-		return FAIL(w, "the new schema has other sections, or tags of "
-			       "another width");
+		return FAIL(w, "the new schema has another number of sections, "
+			       "or tags of another width");
 	for (uint32_t i = 0; i < schema->section_count; i++)
 		if (w->parts[i].is_open &&
 		    !section_state_extend(&w->parts[i].state,
