@@ -118,8 +118,8 @@ suspect(struct overlaps *o, const struct hatf_live *older,
 	const struct hatf_event *newer)
 {
 	/*
-	 * With several threads, ignore overlaps of carried blocks, whose order
-	 * is unknown.
+	 * With several threads, ignore the overlaps of a carried block, because
+	 * the order of the carried blocks is unknown.
 	 */
 	if (newer->kind == HATF_EVENT_ALLOC && newer->carried && o->has_threads)
 		return;
@@ -154,8 +154,8 @@ judge_suspect(struct overlaps *o, const struct hatf_event *e, uint64_t start,
 			continue;
 		}
 		/*
-		 * The realloc ends the overlap if the block moved away, or if
-		 * the block now ends before the newer one.
+		 * The realloc ends the overlap if the older block moved away,
+		 * or if it now ends before the newer block begins.
 		 */
 		const bool gives_way = end <= start || end <= s->newer.address;
 
@@ -230,10 +230,11 @@ is_judged(const struct overlaps *o, const struct hatf_live *live)
 }
 
 /*
- * Find the last block before the new block, without exempt blocks (overlaps.h).
- * If exempt blocks lie between the found block and the new block, these two can
- * overlap only if the found block also covers the exempt blocks.  Therefore
- * stop at the first exempt block, unless some block may lie inside another one.
+ * Of the blocks that are not exempt (overlaps.h), find the last one before the
+ * new block.  If exempt blocks lie between the found block and the new block,
+ * these two can overlap only if the found block also covers the exempt blocks.
+ * Therefore stop at the first exempt block, unless some block may lie inside
+ * another one.
  */
 static bool
 find_before(const struct overlaps *o, const struct hatf_event *e,

@@ -40,9 +40,12 @@
  */
 struct overlaps_suspect {
 	uint64_t heap, start; /* heap and address of the older block */
-	/* the older block was freed, or its heap destroyed */
+	/* the older block was freed, or its heap was destroyed */
 	bool is_gone;
-	/* freed by 'thread'; the free may be the last record of that thread */
+	/*
+	 * 'thread' freed the older block; the free may be the last record of
+	 * 'thread'
+	 */
 	bool is_freed;
 	uint64_t thread;
 	struct hatf_event newer; /* the event that allocated the newer block */

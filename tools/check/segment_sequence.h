@@ -35,7 +35,7 @@ struct sequence {
 	bool is_whole; /* all carried blocks were read */
 	uint64_t pid, start_ns, number;
 	uint64_t event_count, events_before;
-	uint64_t carried_count; /* number that the header states */
+	uint64_t carried_count; /* carried blocks, as the header states */
 	/*
 	 * sum of the hashes of the carried blocks, and sum of the hashes of the
 	 * blocks that are live at the end of the trace

@@ -28,7 +28,7 @@ enum {
 	OPT_TAGS,
 	OPT_ANONYMIZE,
 	OPT_NAMES,
-	OPT_SITES, /* the first of SITE_OPTION_COUNT options */
+	OPT_SITES, /* the first option of enum site_option */
 };
 
 static const struct opt options[] = {
@@ -86,12 +86,12 @@ static const struct opt_page page = {
 struct convert {
 	struct rewrite rewrite;
 	bool gzip, plain, has_level;
-	/* Compression that OUT's name asks for; NULL: none. */
+	/* Compression that the name of OUT stands for; NULL: none. */
 	const char *name_compression;
 	struct site_options sites;
 	struct site_choice choice;
 	bool is_choice_open;
-	bool shows_stacks; /* leave hidden frames out of stacks */
+	bool shows_stacks; /* write stacks without their hidden frames */
 	bool anonymize;
 	const char *names; /* argument of --names, or NULL */
 	struct anonymizer *anonymizer;

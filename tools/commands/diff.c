@@ -93,7 +93,7 @@ enum form {
 
 /* The options. */
 struct ask {
-	unsigned by; /* index in by_words */
+	unsigned by; /* what a row is: an index in by_words */
 	enum form form;
 	struct condition condition;
 	struct verdict_options verdict;

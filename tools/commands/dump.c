@@ -26,7 +26,7 @@ enum {
 	OPT_FORMAT,
 	OPT_JOBS,
 	OPT_STACKS,
-	OPT_SITES, /* the first of SITE_OPTION_COUNT options */
+	OPT_SITES, /* the first option of enum site_option */
 };
 
 /* Maximum number of frames of a stack to print. */
@@ -202,9 +202,9 @@ is_program_event(const struct hatf_record *r)
 }
 
 /*
- * Does 's' begin with \xHH for a printable character?  In the trace, comments
- * must escape some printable characters.  The dump need not, so it prints the
- * character itself, which this function stores in '*c_ret'.
+ * Does 's' begin with \xHH for a printable character?  If so, store this
+ * character in '*c_ret'.  In the trace, comments must escape some printable
+ * characters.  The dump prints these characters without an escape.
  */
 static bool
 is_needless_escape(const uint8_t *s, size_t nbytes, char *c_ret)

@@ -82,7 +82,7 @@ struct leaks {
 	struct suppressions *suppressions;
 	struct groups sites;
 	struct ages *ages;
-	struct trend *trends; /* NULL: the trace has no stacks */
+	struct trend *trends; /* one for each site; NULL: no stacks */
 	uint32_t *order;
 	uint32_t count;
 	struct amount live, suppressed;
@@ -539,7 +539,7 @@ command_leaks(int argc, char **argv)
 		 * own lines.
 		 */
 		.gathering.view.fold_std = true,
-		/* Take enough points for nearly exact trends. */
+		/* Keep enough points in the history for accurate trends. */
 		.gathering.window.points_are_fine = true,
 		.top = 20,
 		.gathering.reading.struct_nbytes =

@@ -101,7 +101,7 @@ static const char *const formats[] = { "svg", "png", NULL };
 /* The options. */
 struct ask {
 	const char *output;
-	const char *format; /* NULL: use the name of the output */
+	const char *format; /* NULL: take it from the output's name */
 	unsigned way;	    /* index in 'ways': how to divide the heap */
 	uint64_t top, width, height;
 	bool is_dark;

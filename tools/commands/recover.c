@@ -48,7 +48,7 @@ static const struct opt_page page = {
 	options
 };
 
-/* The identity of a trace, whatever its path. */
+/* Identifies the file of a trace, which may have several paths. */
 struct file_id {
 	dev_t dev;
 	ino_t ino;
@@ -137,7 +137,7 @@ report(const struct recover *c, const char *rings,
 
 	if (found->trace[0] == '\0') {
 		out_text(o, rings);
-		/* A header that was written has the process's id. */
+		/* Without a header, the ring file has no process id. */
 		out_str(o, found->pid == 0
 				   ? ": the process had not begun to use it\n"
 				   : ": the process had recorded nothing\n");
@@ -190,8 +190,8 @@ complain(const char *rings, const char *trace,
 		break;
 	case HATF_OTHER_RINGS:
 		/*
-		 * If 'field' is set, the trace is shorter than the ring file
-		 * states, or has other content than the ring file states.
+		 * If 'field' is set, the length or the content of the trace is
+		 * not as the ring file states.
 		 */
 		if (err->field != NULL)
 			message_print("%s: cannot be completed, because its "
@@ -391,9 +391,8 @@ judge_file(struct recover *c, const char *path)
 		const size_t n = (size_t)(slash - path);
 
 		/*
-		 * If the ring file is in the same directory as the trace, it
-		 * was handled before.  If it is in another directory, handle it
-		 * now.
+		 * A ring file in the same directory as the trace was handled
+		 * before.  Handle a ring file in another directory now.
 		 */
 		if (strncmp(rings, path, n + 1) == 0 &&
 		    strchr(rings + n + 1, '/') == NULL)

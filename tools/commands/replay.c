@@ -113,8 +113,8 @@ static const char *const touch_words[] = { "none", "first", "all", NULL };
 static const char *const speed_words[] = { "max", "real", NULL };
 
 /*
- * Give up a run after this many seconds without progress, by default and at
- * most.
+ * Default and maximum of --timeout: give up a run that has made no progress for
+ * so many seconds.
  */
 #define TIMEOUT_DEFAULT 60
 #define TIMEOUT_MAX	1e9
@@ -167,7 +167,10 @@ take_timeout(struct ask *ask, const char *value)
 	return true;
 }
 
-/* Parse the limit later, because it may name allocators of later options. */
+/*
+ * Parse the limit only after all options, because the limit may name allocators
+ * that later options add.
+ */
 static bool
 take_limit(struct ask *ask, const char *value)
 {

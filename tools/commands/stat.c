@@ -163,7 +163,7 @@ print_head(struct out *o, const struct ask *ask, const char *title)
 /* The context of print_caller(). */
 struct caller_lines {
 	struct out *out;
-	bool begun; /* the first frame is done: the row has it */
+	bool begun; /* the first frame, which the row shows, was skipped */
 };
 
 static void

@@ -191,7 +191,10 @@ may_write_csv(const struct tables *t, char **paths, size_t count)
 	bool is_fine;
 	int fd;
 
-	/* If there is no file yet, let write_csv() report a wrong path. */
+	/*
+	 * A new file overwrites nothing.  If it cannot be created, write_csv()
+	 * will report this.
+	 */
 	if (stat(path, &st) != 0)
 		return true;
 	for (size_t i = 0; i < count; i++) {

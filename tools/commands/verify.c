@@ -57,7 +57,7 @@ struct verify {
 	uint64_t max_shown;
 	struct hatf_reader_options reading;
 	bool json;
-	struct sequence last; /* summary of the file that was read before */
+	struct sequence last; /* summary of the file before this one */
 	bool no_parent;
 };
 

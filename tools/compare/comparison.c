@@ -32,7 +32,7 @@ comparison_fini(struct comparison *c)
 
 /* --------------------------------------------------------------------- rows */
 
-/* Return the slot of a name, or the free slot where it belongs. */
+/* Return the slot of 'name' or, if 'name' is new, the free slot for it. */
 static uint32_t *
 seek(const struct comparison *c, const char *name)
 {

@@ -32,7 +32,7 @@ struct condition_term {
 	enum measure measure;
 	bool is_percent;
 	double amount;
-	char text[64]; /* as the user wrote it */
+	char text[64]; /* the term, as the user wrote it */
 };
 
 struct condition {

@@ -28,8 +28,13 @@ enum verdict {
 };
 
 struct verdict_options {
-	double floor;	    /* share of the old median; 0.01 means 1 % */
-	double total_floor; /* share of the value of the whole program */
+	/*
+	 * A smaller difference is noise.  'floor' is a share of the old median
+	 * (0.01 means 1 %), 'total_floor' is a share of the value of the whole
+	 * program, and 'spread_factor' is a multiple of the larger spread.
+	 */
+	double floor;
+	double total_floor;
 	double spread_factor;
 };
 

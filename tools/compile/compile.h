@@ -32,7 +32,7 @@
  * 	destroyThread	the thread ends, but the initial thread goes on without
  * 			calls
  *
- * Memory is O(live blocks + live threads), and 4 bytes for 64 KiB of words.
+ * Memory is O(live blocks + live threads), and 4 bytes per 64 KiB of words.
  */
 #ifndef COMPILE_H
 #define COMPILE_H
@@ -50,8 +50,8 @@ struct compile_options {
 	/* Allow more than REPLAY_STARTS_MAX threads in total. */
 	bool many_threads;
 	/*
-	 * Keep the times of the calls, by WORD_PAUSE.  Refuse a trace without
-	 * times.
+	 * Write WORD_PAUSE before calls, so that the replay makes each call at
+	 * its time in the trace.  Refuse a trace without times.
 	 */
 	bool real_time;
 	struct trace_window window;

@@ -95,7 +95,7 @@ compiler_find_thread(struct compiler *c, uint64_t id, uint32_t *stream_ret)
 
 /*
  * Find the stream of the thread that created the thread of 'e'.  If the creator
- * is unknown, this is stream 0, that of the initial thread.  If there is no
+ * is unknown, take stream 0, which the initial thread runs.  If there is no
  * stream yet, begin the creator as the initial thread.
  */
 static bool

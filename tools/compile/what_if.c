@@ -338,7 +338,10 @@ on_end(struct what_if *w, uint64_t size)
 	return false;
 }
 
-/* Stop tracking the block at 'address'; false if it is not tracked. */
+/*
+ * Stop tracking the block at 'address'.  Return false if the block is not
+ * tracked.
+ */
 static bool
 forget(struct what_if *w, uint64_t address, uint64_t *size_ret)
 {

@@ -30,7 +30,7 @@
 
 /* The changes to make. */
 struct what_if_plan {
-	uint64_t round; /* 0: keep sizes */
+	uint64_t round; /* round sizes up to multiples of this; 0: do not */
 	bool merges_threads;
 	struct block_filter_options drop, pool;
 	char text[256]; /* the user's texts, joined with blanks */
@@ -46,7 +46,8 @@ struct what_if {
 	const struct what_if_plan *plan;
 	struct hatf_stacks *stacks;
 	struct stack_view *view;
-	struct block_filter *drop, *pool; /* NULL: none */
+	/* choose the blocks to drop and the blocks to pool; NULL: none */
+	struct block_filter *drop, *pool;
 	struct u64_map blocks; /* address -> size in the pool, or DROPPED */
 	/* Size -> number of free blocks in the pool. */
 	struct u64_map free_counts;

@@ -40,7 +40,7 @@ word_file_close(struct word_file *f)
 	*f = (struct word_file){ .fd = -1 };
 }
 
-/* Append the next chunk of the file to a stream. */
+/* Append a chunk to the file, and let a stream go on in this chunk. */
 static bool
 begin_chunk(struct word_file *f, struct word_stream *s)
 {
@@ -154,8 +154,8 @@ word_file_hand_over(struct word_file *f, uint32_t stream, uint64_t offset)
 		return true;
 	}
 	/*
-	 * Change only the byte at 'place', which is the lowest one of the word
-	 * and contains the flags.
+	 * Change only the byte at 'place'.  This is the lowest byte of the
+	 * word, which contains the flags.
 	 */
 	if (pread(f->fd, &byte, 1, (off_t)place) != 1)
 		return false;

@@ -50,7 +50,7 @@ bool word_file_add_stream(struct word_file *f);
 
 /*
  * Append 'n' words, at most WORDS_MAX, to a stream.  Store the offset of the
- * first one.
+ * first of these words in '*offset_ret'.
  */
 bool word_file_put(struct word_file *f, uint32_t stream, const uint64_t *words,
 		   size_t n, uint64_t *offset_ret);

@@ -72,7 +72,10 @@ forget(struct existing_row *row)
 	*row = (struct existing_row){ .exists = false };
 }
 
-/* Replace the bytes by 'head' and a copy of 'rest'. */
+/*
+ * Replace the bytes in 'b' by a copy of 'head' followed by 'rest'.  If 'rest'
+ * has more than EXISTING_NBYTES_MAX bytes, leave 'b' empty.
+ */
 static bool
 set_bytes(struct existing_bytes *b, const uint8_t *head, uint32_t head_nbytes,
 	  const uint8_t *rest, uint32_t nbytes)

@@ -28,7 +28,10 @@ struct existing_bytes {
 
 struct existing_row {
 	bool exists;
-	/* attributes of the create record, the first of them CARRIED */
+	/*
+	 * attributes of the record that created the thread or heap; the first
+	 * attribute is CARRIED
+	 */
 	struct existing_bytes attributes;
 	/* threads: text of the last comment that gave the thread a name */
 	struct existing_bytes name;
@@ -41,7 +44,7 @@ struct existing_list {
 	uint32_t cap;
 };
 
-/* Begins as all zeros. */
+/* The existing threads and heaps.  Zero-initialize. */
 struct existing {
 	struct existing_list threads, heaps;
 };

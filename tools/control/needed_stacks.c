@@ -41,7 +41,10 @@ struct needed_stacks {
 	 * The id in the new trace is the row of the old id plus 1.
 	 */
 	struct id_rows needed, needed_frames;
-	/* rows: struct hatf_stack, the needed stacks with their new ids */
+	/*
+	 * rows: struct hatf_stack, the needed stacks; 'frame' and 'parent' are
+	 * ids of the new trace
+	 */
 	struct list new_stacks;
 	/* rows: uint64_t, the ids of the stacks to add, innermost first */
 	struct list chain;

@@ -30,7 +30,10 @@ reach(void **rows, size_t *count, size_t idx, size_t row_nbytes)
 	return true;
 }
 
-/* Return the list of a heap; NULL if there is no memory. */
+/*
+ * Return the list of the origins of a heap's blocks; NULL if there is no
+ * memory.
+ */
 static struct origin_list *
 list_of(struct origins *o, uint64_t heap)
 {

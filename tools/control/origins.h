@@ -26,7 +26,7 @@ struct origin_list {
 	size_t count;
 };
 
-/* Begins as all zeros. */
+/* The origins of all live blocks.  Zero-initialize. */
 struct origins {
 	struct id_rows heaps;
 	struct origin_list *lists; /* indexed by the heap's row in 'heaps' */

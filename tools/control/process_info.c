@@ -97,6 +97,6 @@ process_info_exe(pid_t pid, char *exe, size_t cap)
 	snprintf(path, sizeof(path), "/proc/%ld/exe", (long)pid);
 	n = readlink(path, exe, cap - 1);
 	exe[n < 0 ? 0 : n] = '\0';
-	/* Callers write the path into a line, which a newline would end. */
+	/* Callers write the path into a line of text, so refuse a newline. */
 	return strchr(exe, '\n') == NULL;
 }

@@ -25,7 +25,7 @@
 struct item {
 	uint64_t address, size, heap, object;
 	uint64_t thread;
-	uint64_t stack; /* id in the snapshot; 0: none */
+	uint64_t stack; /* id of the block's stack in the snapshot; 0: none */
 };
 
 struct live_list {
@@ -289,9 +289,9 @@ note_events(struct live_list *list, const struct hatf_event *events, size_t n)
 }
 
 /*
- * Read the blocks that were live when the trace began, of which there are
- * 'carried', and at most 'event_count' events.  The limit is needed because the
- * trace may grow faster than this function can read it.
+ * Read the 'carried' blocks that were live when the trace began, and at most
+ * 'event_count' events.  The limit is needed because the trace may grow faster
+ * than this function can read it.
  */
 static enum hatf_status
 read_events(struct hatf_events *stage, uint64_t carried, uint64_t event_count,

@@ -32,7 +32,7 @@ struct lane_place {
 	 * word is a pair whose first call has been made.
 	 */
 	_Alignas(128) const char *_Atomic next;
-	const uint64_t *chunk;	      /* the chunk that contains the word */
+	const uint64_t *chunk;	      /* the chunk with the next word */
 	_Atomic uint32_t chunk_count; /* chunks read so far */
 	_Atomic uint32_t state;	      /* an 'enum lane_state' */
 	/*

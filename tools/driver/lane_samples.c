@@ -26,8 +26,8 @@ void
 lane_samples_note(struct lane_samples *s, uint32_t slot, uint64_t size)
 {
 	/*
-	 * Both operations are relaxed, because the counters order no other
-	 * data.
+	 * Both atomic additions are relaxed, because the counters order no
+	 * other data.
 	 */
 	const uint64_t old = s->sizes[slot];
 	const uint64_t live = atomic_fetch_add_explicit(

@@ -11,7 +11,7 @@ lane_sizes_note(struct lane_sizes *sizes, uint32_t slot, void *block,
 		block != NULL ? size : 0,
 		block != NULL ? sizes->usable_size(block) : 0,
 	};
-	/* All operations are relaxed, because the sums order no other data. */
+	/* The atomic operations are relaxed: the sums order no other data. */
 	const uint64_t usable = atomic_fetch_add_explicit(
 		&sizes->usable, now.usable - old->usable, memory_order_relaxed);
 	const uint64_t asked = atomic_fetch_add_explicit(

@@ -23,9 +23,9 @@ lane_spread_init(void)
 
 /*
  * Return the allowed processor that is 'idx' places after 'first'.  If the
- * calling thread itself runs on that processor now, return 'first' instead.  If
- * the calling thread is the first thread, the kernel has moved it away from
- * 'first', so 'first' is free.
+ * calling thread runs on that processor now, return 'first' instead.  If the
+ * calling thread is the first thread, 'first' is free then, because the kernel
+ * has moved the first thread to another processor.
  */
 static unsigned
 find_processor(uint32_t idx)

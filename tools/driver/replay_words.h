@@ -83,9 +83,12 @@ enum word_kind {
 	WORD_NEXT,
 	WORD_CREATE, /* start the next life of a stream */
 	WORD_EXIT,   /* the thread ends */
-	/* wait until this time, in ns since the measures began */
+	/* wait until the time in the word, in ns since the measures began */
 	WORD_PAUSE,
-	/* the window of --from begins; wait for this many streams to arrive */
+	/*
+	 * the window of --from begins; wait until as many streams as the word
+	 * states have reached WORD_BEGIN
+	 */
 	WORD_BEGIN,
 	WORD_THREAD, /* a life begins; the next word is the thread's ID */
 	WORD_MALLOC = 8,

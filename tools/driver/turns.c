@@ -56,7 +56,7 @@ turn_sleep(turn_number *number, uint32_t turn)
 
 		if ((seen & ~SLEEPER) == turn)
 			return;
-		/* relaxed, because the bit itself orders no data. */
+		/* relaxed, because the bit SLEEPER orders no data. */
 		if ((seen & SLEEPER) == 0 &&
 		    !atomic_compare_exchange_weak_explicit(
 			    number, &seen, seen | SLEEPER, memory_order_relaxed,

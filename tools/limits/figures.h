@@ -30,7 +30,7 @@ struct figures {
 	 */
 	struct comparison rows[LIMIT_SCOPE_COUNT];
 	uint64_t single;	/* size of the largest allocation */
-	uint64_t single_stack;	/* id of its call stack; 0: none */
+	uint64_t single_stack;	/* id of this allocation's stack; 0: none */
 	bool lacks_stacks;	/* a trace has allocations, but no stacks */
 	struct gathering *last; /* census of the last segment */
 	/* Why a trace is incomplete; NULL: all are complete. */

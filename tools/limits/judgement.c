@@ -395,7 +395,7 @@ judgement_end(struct judgement *j)
 
 /* --------------------------------------------------------------- conditions */
 
-/* What take_found() needs. */
+/* The context of take_found(). */
 struct growth {
 	struct judgement *judgement;
 	const struct figures *figures;

@@ -31,7 +31,7 @@ struct finding {
 	 * the largest share; NULL: none
 	 */
 	char *process;
-	char *trace; /* last file of that process, escaped; NULL: none */
+	char *trace; /* last file of 'process', escaped; NULL: none */
 	/* name of the row, escaped; NULL: the whole process, or the tree */
 	char *row;
 	struct figures_place place;
@@ -48,14 +48,14 @@ struct rule {
 	/* reported as exceeded, because nothing matches it */
 	bool is_unmatched;
 	bool has_worst;
-	/* Of the values that do not exceed the limit, the one closest to it. */
+	/* The largest of the values that do not exceed the limit. */
 	struct finding worst;
 	/*
 	 * the largest value that exceeds the rule; if no value does, the value
 	 * of 'worst'
 	 */
 	struct figure worst_text;
-	/* For a limit of the tree, the process with the largest share. */
+	/* For a limit of the tree: names the process with the largest share. */
 	struct finding share;
 	struct finding *findings;
 	size_t finding_count; /* number of findings kept */

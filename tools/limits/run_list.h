@@ -17,8 +17,8 @@ struct run_traces {
 	char **paths; /* paths of all segments in order, or of one file */
 	size_t path_count;
 	/*
-	 * The files are segments, or the only trace in a directory.  All are of
-	 * one process.
+	 * 'paths' are segments of one process, or the only trace in a
+	 * directory.
 	 */
 	bool is_rotated;
 };

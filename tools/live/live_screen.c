@@ -81,8 +81,8 @@ on_resize(int signo)
 }
 
 /*
- * Let SIGWINCH arrive only in live_screen_wait(), so that this function cannot
- * miss the signal.
+ * Block SIGWINCH except in live_screen_wait().  A signal that comes earlier
+ * stays pending, so live_screen_wait() cannot miss the signal.
  */
 static void
 watch_size(void)
@@ -205,9 +205,9 @@ sort_rows(const struct live_page *p, size_t *n_ret)
 /* ------------------------------------------------------------------- output */
 
 struct window {
-	/* maximum number of rows of the table, and of columns; 0: unlimited */
+	/* maximum number of rows of the table and columns of a line; 0: any */
 	size_t lines, columns;
-	size_t left;	 /* number of lines that still fit above the keys */
+	size_t left;	 /* lines that still fit above the list of keys */
 	bool has_line;	 /* a line was printed */
 	bool shows_keys; /* the last line lists the keys */
 };
@@ -263,7 +263,9 @@ put_line(FILE *f, struct window *w, const char *text)
 	w->has_line = true;
 }
 
-/* Finish a page on a terminal: clear the rest, and list the keys. */
+/*
+ * Finish a page on a terminal: clear the rest of the window, and list the keys.
+ */
 static void
 put_keys(FILE *f, const struct live_page *p, const struct window *w)
 {

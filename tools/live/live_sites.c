@@ -16,7 +16,7 @@
 #define ROW_UNNAMED 0
 #define UNNAMED	    "[not named yet]"
 
-/* A site in the tree of tsearch(). */
+/* The name of a row, as an item of the tree of tsearch(). */
 struct entry_key {
 	const char *name;
 	uint32_t row;
@@ -25,8 +25,9 @@ struct entry_key {
 /* What is known about a stack. */
 struct live_stack {
 	uint32_t row;
-	uint32_t first_update; /* as in struct live_site */
-	uint64_t first_nbytes; /* live bytes at that update */
+	/* number of the update from which growth counts; 0: none yet */
+	uint32_t first_update;
+	uint64_t first_nbytes; /* live bytes at the update 'first_update' */
 	uint64_t last_nbytes;  /* bytes allocated until the last update */
 };
 
@@ -91,7 +92,10 @@ append_row(struct live_sites *s, const char *name)
 	return tsearch(key, &s->tree, compare_keys) != NULL;
 }
 
-/* Return the row of a name; UINT32_MAX if there is no memory. */
+/*
+ * Return the row of a name.  Add a row if the name is new.  Return UINT32_MAX
+ * if there is no memory.
+ */
 static uint32_t
 find_row(struct live_sites *s, const char *name)
 {

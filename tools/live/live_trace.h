@@ -42,8 +42,8 @@ struct live_trace *live_trace_open(const struct followed_file *file);
 void live_trace_close(struct live_trace *t);
 
 /*
- * Wait until the trace has ended, 'event_count' calls are counted, or
- * 'timeout_ms' have passed.  Return false after the timeout.
+ * Wait until the trace has ended, 'event_count' events are counted, or
+ * 'timeout_ms' milliseconds have passed.  Return false after the timeout.
  */
 bool live_trace_wait(struct live_trace *t, uint64_t event_count,
 		     unsigned timeout_ms);
