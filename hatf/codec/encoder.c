@@ -94,8 +94,8 @@ put_record(struct encoder *e, const struct hatf_record *rec)
 }
 
 /*
- * Can put_alloc_free() write the record?  It copies at most 8 bytes of
- * attributes.
+ * Can put_alloc_free() write the record?  Yes for an alloc or free with at most
+ * 8 bytes of attributes, because put_alloc_free() copies no more.
  */
 static inline bool
 is_alloc_free(const struct hatf_record *rec)
@@ -146,7 +146,8 @@ put_alloc_free(struct encoder *e, unsigned tag, uint64_t size, uint64_t address,
 
 /*
  * Does the layout suit put_short_run()?  Yes if records store nothing after the
- * address, no field is under stride, and the size is not under delta.
+ * address, the size does not depend on the previous size (delta or stride), and
+ * no other field has a stride other than 0.
  */
 static bool
 is_short(const struct layout_field *f)
@@ -266,9 +267,9 @@ put_span(struct encoder *e, const struct hatf_record *records, size_t n)
 }
 
 /*
- * Write the metadata of a new block that has no records yet.  'first' is its
- * first record, or NULL.  If the planner has a base for addresses, ignore
- * 'first', which may be a rare far address.
+ * Write the metadata at the beginning of a new block.  'first' is the record
+ * that the caller writes next, or NULL.  If the planner already has a base for
+ * addresses, ignore 'first', because its address may be a rare far one.
  */
 static void
 put_restart(struct encoder *e, const struct hatf_record *first)
@@ -346,9 +347,9 @@ fits_plain(const struct layout_field *f, unsigned tag, uint64_t size,
 }
 
 /*
- * Does a record with an address (tags 0 to 5) fit the layout?  If the address
- * is under delta or stride, return false for every realloc without a closer
- * look.
+ * Does a record with an address (tags 0 to 5) fit the layout?  If the
+ * interpretation of the address is delta or stride, return false for every
+ * realloc without a closer look.
  */
 static bool
 fits_layout(const struct layout_field *f, const struct hatf_record *rec)
@@ -442,8 +443,9 @@ encoder_begin_run(struct encoder *e, uint64_t thread, uint64_t time,
 		const struct layout_field *const field = &f[fields[i]];
 
 		/*
-		 * A field under delta or stride must keep its previous value in
-		 * every record of the run.
+		 * If the interpretation of a field is delta or stride, every
+		 * record of the run must repeat the previous value of the
+		 * field.
 		 */
 		if (!layout_fits(field, values[i]) ||
 		    (field->follows &&

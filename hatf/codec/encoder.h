@@ -245,7 +245,10 @@ encoder_put_taken(struct encoder *e, uint8_t tag, uint64_t size,
  * caller may call no other function of the encoder but encoder_run_put().
  */
 struct encoder_run {
-	/* The next record begins at 'next', which must be before 'end'. */
+	/*
+	 * The next record begins at 'next'.  There is room for it if 'next' is
+	 * before 'end'.
+	 */
 	uint8_t *next, *end;
 	struct layout_field size, address;
 	/* The bytes of each record after its address, in memory order. */

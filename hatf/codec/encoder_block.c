@@ -12,7 +12,7 @@
 
 #define LENGTH_DIGITS 10
 
-/* The line of a checksum; the digits are filled in later. */
+/* The line of a checksum.  encoder_end() writes the digits. */
 #define SUM_LINE "crc32c=00000000\n"
 
 /*

@@ -5,15 +5,15 @@
 #include "hatf/codec/field_states.h"
 
 /*
- * Extra cost of storing a delta in 4 bytes.  If an offset takes as many bytes,
- * the offset is better, since a delta hides repeated addresses from a
- * compressor.
+ * Extra cost of storing an address as a delta of 4 bytes.  This cost makes an
+ * offset of 4 bytes the better choice: a repeated address has the same offset
+ * each time, which helps a compressor, but not the same delta.
  */
 #define DELTA_TOLL 1
 
 /*
- * The width code of each state.  For a state under 'default', it is the code of
- * the last width before that state.
+ * The width code of each state.  For a state with the interpretation 'default',
+ * it is the code of the last width before that state.
  */
 static const uint8_t size_widths[TRELLIS_STATES] = { 1, 1, 2, 2, 4, 4, 8, 8 };
 static const uint8_t address_widths[TRELLIS_STATES] = {
@@ -86,9 +86,10 @@ field_states_set(struct trellis_costs *c, int first, int second)
 }
 
 /*
- * Set all costs to 0, except those of changes of state that are never allowed:
- * any change before a use of class FIELD_CLASS_UNUSED, and a change within a
- * group before any other tied use (TRELLIS_TIED).
+ * Set all costs to 0, except those of forbidden changes of state.  Before a
+ * tied use (TRELLIS_TIED), a field must not change to another state of its
+ * group.  Before a use of class FIELD_CLASS_UNUSED, which is tied, a field must
+ * not change to the other group, either.
  */
 static void
 init_rules(struct trellis_rules *r)
@@ -190,9 +191,9 @@ init_address_rules(struct trellis_rules *r)
 			 FIELD_STATE_VALUE_COST + FIELD_STATE_WIDTH_COST);
 	/*
 	 * States i and i ^ 1 are partners: they have the same number in the two
-	 * groups.  A change between partners keeps the width, except for two
-	 * pairs.  In these two pairs, a change between partners costs as much
-	 * as a change between states that are not partners.
+	 * groups.  In two of the four pairs, the widths of the partners differ.
+	 * A change between such partners costs as much as a change between
+	 * states that are not partners.
 	 */
 	for (unsigned i = 0; i < TRELLIS_STATES; i++)
 		if (address_widths[i] != address_widths[i ^ 1])

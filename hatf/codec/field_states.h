@@ -86,7 +86,8 @@ struct field_states {
 void field_states_init(struct field_states *s);
 
 /*
- * Return the width code of a state; under default, the code of the last width.
+ * Return the width code of a state.  If the interpretation of the state is
+ * default, return the code of the last width.
  */
 unsigned field_state_width(unsigned field, unsigned state);
 

@@ -34,8 +34,9 @@ struct field_uses {
 	size_t record_count;
 	bool restart;
 	/*
-	 * The uses of size and address: 'count' uses, and for each one the
-	 * index of its record and its two classes.
+	 * The 'count' uses of size and address.  For each use, the arrays have
+	 * the index of its record, the class of its address and the class of
+	 * its size.
 	 */
 	size_t count;
 	uint16_t record[TRELLIS_USES];
@@ -43,9 +44,9 @@ struct field_uses {
 	_Alignas(16) uint8_t size_class[TRELLIS_USES];
 	/*
 	 * Each of these four members is the OR of one number per record of the
-	 * span, except comments.  For time, thread and heap, the number has the
-	 * bits in which the record's value differs from field_uses_previous().
-	 * For the attributes, it is their length.
+	 * span, except comments.  For time, thread and heap, this number is the
+	 * record's value XOR field_uses_previous().  For the attributes, it is
+	 * their length.
 	 */
 	uint64_t time, thread, heap;
 	uint32_t attributes;
@@ -67,9 +68,9 @@ uint64_t field_uses_value(const struct hatf_record *rec, unsigned field);
 
 /*
  * Return the value with which the first use of a field is compared.  This is
- * 'origin' of the field in the layout: for example, the previous value under
- * delta, and the default under default.  On a restart, it is the first value of
- * the span.
+ * 'origin' of the field in the layout: for example, the previous value if the
+ * interpretation is delta, and the default value if it is default.  On a
+ * restart, it is the first value of the span.
  */
 uint64_t field_uses_previous(const struct field_uses *u, unsigned field);
 

@@ -65,8 +65,8 @@ set_width(struct layout_field *f, unsigned field, unsigned width)
 	if (width != 0)
 		f->last_width = (uint8_t)width;
 	/*
-	 * Under default and stride, records do not store the field, so set only
-	 * 'last_width'.
+	 * If the interpretation is default or stride, records do not store the
+	 * field, so set only 'last_width'.
 	 */
 	if (f->interpretation != HATF_DEFAULT &&
 	    f->interpretation != HATF_STRIDE)

@@ -28,8 +28,8 @@
  * 'ones' are 8 * 'nbytes' bits that are all set; 'top bit' is the highest of
  * them.
  *
- * The attributes field is a byte string, not a number; of its state only the
- * two widths and the interpretation have a meaning (FORMAT "Attributes").
+ * The attributes field is a byte string, not a number.  Of its state, only the
+ * two widths and the interpretation are used (FORMAT "Attributes").
  */
 #ifndef HATF_LAYOUT_H
 #define HATF_LAYOUT_H
@@ -49,11 +49,15 @@ struct layout_field {
 	uint64_t sign;
 	uint64_t mask;
 	uint64_t step;
-	/* code of the stored width; 0 under default and stride */
+	/*
+	 * code of the stored width; 0 if the interpretation is default or
+	 * stride
+	 */
 	uint8_t width;
 	/*
-	 * code of the last width that was not 0 (0: there was none).  Setting
-	 * none, baseOffset or delta restores this width.
+	 * code of the last width that was not 0 (0: there was none).  A change
+	 * of the interpretation to none, baseOffset or delta restores this
+	 * width.
 	 */
 	uint8_t last_width;
 	uint8_t interpretation; /* an enum hatf_interpretation */
@@ -136,8 +140,8 @@ layout_value(const struct layout_field *f, uint64_t raw)
 }
 
 /*
- * Update the field after a record with 'value': under delta and stride, 'value'
- * becomes the previous value.
+ * Update the field after a record with 'value': if the interpretation is delta
+ * or stride, 'value' becomes the previous value.
  */
 static inline void
 layout_use(struct layout_field *f, uint64_t value)

@@ -25,7 +25,10 @@ struct pairing {
 };
 
 enum pairing_role {
-	/* not an event: a comment, metadata, or a record of a thread or heap */
+	/*
+	 * not an event: a comment, metadata, or the creation or end of a thread
+	 * or heap
+	 */
 	PAIRING_NONE,
 	PAIRING_EVENT, /* the record begins a logical event */
 	PAIRING_PART,  /* the record is a part of the realloc before it */

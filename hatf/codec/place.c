@@ -30,10 +30,10 @@
 #define BASE_GAIN    96
 
 /*
- * The metadata at the beginning of a block gives each field a last width that
- * is not 0.  If the width of a field is 0 at the beginning of a block, its last
- * width is the one in this table.  The size is not in the table, because its
- * state under default determines its last width.
+ * The metadata at the beginning of a block gives each field a last width other
+ * than 0, even if the width of the field is 0.  In that case, the last width is
+ * the one in this table.  The size is not in the table, because its state
+ * already determines a last width.
  */
 static const uint8_t default_last_width[HATF_FIELD_COUNT] = {
 	[HATF_FIELD_ADDRESS] = 4,
@@ -83,10 +83,10 @@ candidate_cost(const uint64_t *addresses, size_t n, uint64_t base,
 }
 
 /*
- * Propose new candidates from one address of the span; each call takes the
- * address at another position.  Replace a candidate by the base that the
- * address suggests if this base gives a lower cost for a sample of the span.
- * The first sample with an address determines both candidates and the base.
+ * Let an address of the span suggest a base for each candidate; each call takes
+ * the address at another position.  If a sample of the span takes fewer bytes
+ * with this base than with the candidate, this base replaces the candidate.
+ * The first address that is found determines both candidates and the base.
  */
 static void
 renew_candidates(struct place *p, const struct hatf_record *records, size_t n)
@@ -156,7 +156,7 @@ try_candidate(struct place *p)
 
 /* ------------------------------------------------------------------ changes */
 
-/* The plan for one field while it is being made. */
+/* An unfinished plan for one field. */
 struct field_plan {
 	struct place *p;
 
@@ -312,9 +312,9 @@ use_value(const struct field_plan *f, size_t use)
 }
 
 /*
- * The field is under default from use 'use' to the use before 'end'.  Emit a
- * change of the default wherever the value changes.  Return false if there is
- * no room for a change.
+ * From use 'use' to the use before 'end', the interpretation of the field is
+ * default.  Emit a change of the default wherever the value changes.  Return
+ * false if there is no room for a change.
  */
 static bool
 emit_defaults(struct field_plan *f, const uint8_t *classes, size_t use,
@@ -565,7 +565,7 @@ take_value(struct layout_field *f, uint64_t value)
 	return fits;
 }
 
-/* Would all values of the span fit this state of the field? */
+/* Do all values of the field in the span fit the state 'f' of the field? */
 static bool
 fits_span(const struct field_uses *u, unsigned field, struct layout_field f)
 {
@@ -591,7 +591,7 @@ fits_span(const struct field_uses *u, unsigned field, struct layout_field f)
 
 /*
  * Plan to put the field into 'state' before the span.  Return true if all
- * values of the span then fit the field.
+ * values of the field in the span then fit.
  */
 static bool
 try_fast_state(struct place *p, unsigned field, unsigned state)
@@ -649,7 +649,7 @@ place_fast(void *place, const struct layout *layout, bool restart,
 }
 
 /*
- * Find the narrowest width with which the field can store its values of the
+ * Find the narrowest width that can store the values of the field in the
  * record.  Return false if there is none.
  */
 static bool

@@ -147,7 +147,8 @@ size_t place_fast(void *place, const struct layout *layout, bool restart,
  *
  * 'nbytes' is the length of the block so far.  It limits the exceptions of each
  * field, since a field that needs many of them should be wider.  Return false
- * if the record needs one more than this limit, or other metadata.
+ * if a field has reached this limit, or if no width of a field can store its
+ * value.
  */
 bool place_exception(struct place *p, const struct layout *layout,
 		     const struct hatf_record *rec, size_t nbytes,

@@ -60,8 +60,8 @@ struct stack_column {
 	/*
 	 * The slots of a hash table of ids.  Each id has been stored by a
 	 * STACK_LITERAL entry of this column or of an earlier one.  'number' is
-	 * the sum of 'stored_before' in that column and the number of the entry
-	 * among the STACK_LITERAL entries of that column, from 1.
+	 * the sum of two numbers of that column: its 'stored_before', and the
+	 * number of the entry among its STACK_LITERAL entries, from 1.
 	 */
 	struct {
 		uint32_t id, number;

@@ -36,9 +36,9 @@
 
 /*
  * A use whose class has this bit is tied: the state must not change before the
- * use.  The bit selects within[1], where the rules must forbid changes within a
- * group.  In 'enter' of this class, the rules must forbid changes to the other
- * group.
+ * use.  The bit selects within[1], where the rules must forbid every change
+ * within a group.  In 'enter' of each tied class, the rules must forbid every
+ * change to the other group.
  */
 #define TRELLIS_TIED 32
 

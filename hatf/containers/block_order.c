@@ -27,8 +27,9 @@ block_set_keep_order(struct block_set *blocks)
 }
 
 /*
- * Return the home slot of a place in a page of aligned blocks.  A later place
- * never has an earlier home.
+ * In a page of aligned blocks, return the slot where a search begins (home
+ * slot) for 'place', an offset in the page.  A later place never has an earlier
+ * home slot.
  */
 static inline unsigned
 ordered_home(const struct block_page *page, unsigned place)
@@ -36,17 +37,19 @@ ordered_home(const struct block_page *page, unsigned place)
 	return place * page->room >> BLOCK_PAGE_SHIFT;
 }
 
-/* The nearest block found so far.  'place' is its place plus 1. */
+/*
+ * The nearest block found so far.  'place' is its offset in the page, plus 1.
+ */
 struct found {
 	const uint64_t *slot; /* NULL: no block found so far */
 	unsigned place;
 };
 
 /*
- * If the block in slot 'i' is before place 'last' and after the found block,
- * make it the found block.  Here, the variables 'place' are places plus 1, so a
- * block is before place 'last' if its 'place' is at most 'last'.  Return false
- * if the slot is free.
+ * If the block in slot 'i' is after the found block, and its offset in the page
+ * is less than 'last', make it the found block.  (The variables 'place' are
+ * such offsets plus 1, so the code compares by '<='.)  Return false if the slot
+ * is free.
  */
 static inline bool
 take_later(const struct block_page *page, unsigned i, unsigned last,
@@ -61,11 +64,11 @@ take_later(const struct block_page *page, unsigned i, unsigned last,
 }
 
 /*
- * Find the last block before a place, which may be the end of the page.  In a
- * page of aligned blocks, a block before the place has a home that is not after
- * the home of the place.  Such a block is either in a slot before the home of
- * the place, or in the run of used slots that starts at this home.  The run may
- * wrap around.
+ * Find the last block before 'place', an offset in the page or the end of the
+ * page.  In a page of aligned blocks, no block before 'place' has a home slot
+ * after the home slot of 'place'.  So a block before 'place' is either in a
+ * slot before this home slot, or in the run of used slots that starts at this
+ * home slot.  The run may wrap around.
  */
 static struct found
 find_before(const struct block_page *page, unsigned place)
@@ -80,10 +83,10 @@ find_before(const struct block_page *page, unsigned place)
 		i = i + 1 == room ? 0 : i + 1;
 	for (unsigned i = page->has_unaligned ? room : home; i-- > 0;) {
 		/*
-		 * Stop if the home of the found block is after 'i', because the
-		 * blocks in the remaining slots have homes of at most 'i'.
-		 * (Blocks that wrapped around are after the place, or the loop
-		 * above has seen them.)
+		 * Stop if the home slot of the found block is after 'i'.  The
+		 * blocks in the remaining slots have home slots of at most 'i',
+		 * so they are before the found block.  (Blocks that wrapped
+		 * around are after 'place', or the loop above has seen them.)
 		 */
 		if (!page->has_unaligned && found.slot != NULL &&
 		    ordered_home(page, found.place - 1) > i)
@@ -94,10 +97,10 @@ find_before(const struct block_page *page, unsigned place)
 }
 
 /*
- * Find the block with the lowest place from 'first' to 'last'.  Search from the
- * home slot of 'first' on: in a page of aligned blocks, all places in a run of
- * used slots are lower than the places in the next run.  Only the last run can
- * wrap around to slot 0.
+ * Find the first block whose offset in the page is from 'first' to 'last'.
+ * Search from the home slot of 'first' on: in a page of aligned blocks, all
+ * blocks in a run of used slots are before the blocks in the next run.  Only
+ * the last run can wrap around to slot 0.
  */
 static struct found
 find_first(const struct block_page *page, unsigned first, unsigned last)
@@ -115,10 +118,10 @@ find_first(const struct block_page *page, unsigned first, unsigned last)
 			last_home = ordered_home(page, place - 1);
 		}
 		/*
-		 * Stop at a free slot from 'last_home' on, because the blocks
-		 * after this slot have later homes.  After wrapping around,
-		 * stop at a free slot before 'home', because the blocks after
-		 * this slot have places before 'first'.
+		 * Stop at a free slot that is 'last_home' or later, because the
+		 * blocks after this slot have later home slots.  After wrapping
+		 * around, stop at a free slot before 'home', because the blocks
+		 * after this slot are before 'first'.
 		 */
 		if (place == 0 && !page->has_unaligned &&
 		    (i >= last_home || i < home))

@@ -33,7 +33,10 @@ block_set_fini(struct block_set *blocks)
 
 /* -------------------------------------------------------------- one slot */
 
-/* Write a block to a slot.  'place' is the block's place plus 1. */
+/*
+ * Write a block to a slot.  'place' is the offset of the block in its page,
+ * plus 1.
+ */
 static inline void
 set_slot(const struct block_page *page, uint64_t *slot, unsigned place,
 	 const struct block *block)
@@ -92,7 +95,8 @@ seek_words(const struct block_page *page, unsigned place, unsigned words)
 }
 
 /*
- * Return the index of the slot of 'place', or of the free slot where 'place'
+ * Return the index of the slot of the block at 'place', an offset in the page.
+ * If there is no such block, return the index of the free slot where the block
  * belongs.
  */
 static inline unsigned
@@ -129,9 +133,9 @@ close_hole_words(struct block_page *page, unsigned hole, unsigned words)
 }
 
 /*
- * Remove the block in slot 'hole': move a later block of the run into this
- * slot, repeat this with the slot that the block leaves, and free the last such
- * slot.
+ * Remove the block in slot 'hole': move a later block of the same run of used
+ * slots into 'hole', repeat this with the slot that the block leaves, and free
+ * the last such slot.
  */
 static void
 close_hole(struct block_page *page, unsigned hole)
@@ -145,8 +149,8 @@ close_hole(struct block_page *page, unsigned hole)
 /*
  * Return how many blocks a page of 'room' slots may hold.  Leave a sixteenth of
  * the slots free.  Leave half of them free if the page has lost a block,
- * because a removal may move every block between the hole and the end of its
- * run.
+ * because a removal may move every block from the removed one to the next free
+ * slot.
  */
 static inline unsigned
 count_max(unsigned room, bool churns)

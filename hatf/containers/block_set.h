@@ -142,11 +142,11 @@ bool block_set_after(const struct block_set *blocks, uint64_t address,
 		     struct block *block_ret);
 
 /*
- * Return the home slot of a place (an offset in the page) in a page of 'room'
- * slots.  Homes of places that are multiples of 16 have the order of the
- * places.  Other places occur mostly in traces whose addresses are serial
- * numbers.  In such traces, many consecutive places are in use, so this
- * function spreads their homes over the page.
+ * Return the slot where a search begins (home slot) for a place, an offset in a
+ * page of 'room' slots.  Home slots of places that are multiples of 16 have the
+ * order of the places.  Other places occur mostly in traces whose addresses are
+ * serial numbers.  In such traces, many consecutive places are in use, so this
+ * function spreads their home slots over the page.
  */
 static inline unsigned
 block_set_home(unsigned place, unsigned room)

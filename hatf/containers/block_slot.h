@@ -40,7 +40,7 @@ _Static_assert(BLOCK_SLOT_LOW_BITS + BLOCK_SLOT_NARROW_BITS == 64 &&
 		       BLOCK_PAGE_NBYTES < 1 << (64 - BLOCK_SLOT_PLACE_SHIFT),
 	       "the fields of a slot must fit into its words");
 
-/* Return the place of an address in its page. */
+/* Return the place of an address, which is its offset in its page. */
 static inline unsigned
 block_slot_place_of(uint64_t address)
 {
@@ -54,7 +54,10 @@ block_slot_at(const struct block_page *page, unsigned i)
 	return page->slots + (size_t)i * page->words;
 }
 
-/* Return the place of the block in a slot, plus 1; 0 if the slot is free. */
+/*
+ * Return the offset in the page of the block in this slot, plus 1; 0 if the
+ * slot is free.
+ */
 static inline unsigned
 block_slot_get_place(const struct block_page *page, const uint64_t *slot)
 {

@@ -195,16 +195,16 @@ heaps_next_block(const struct heaps *heaps, const struct heap *heap,
 }
 
 /*
- * How many records ahead of its use a block is prefetched: enough to cover
- * several cache misses.
+ * A block is prefetched this many records before its use.  To handle so many
+ * records takes longer than several cache misses.
  */
 #define HEAPS_PREFETCH_DISTANCE 16
 
 /*
- * Prefetch the block of record i + HEAPS_PREFETCH_DISTANCE, if there is such a
- * record and its block is in heap 0.  Call this before record 'i' of 'n'
- * changes the heaps.  The call is optional; without it, sets of many live
- * blocks are slower.
+ * If there is a record i + HEAPS_PREFETCH_DISTANCE, prefetch its block, as if
+ * the block were in heap 0.  Call this before record 'i' of 'n' changes the
+ * heaps.  The call is optional; without it, sets of many live blocks are
+ * slower.
  */
 static inline void
 heaps_prefetch(const struct heaps *heaps, const struct hatf_record *records,
@@ -221,14 +221,14 @@ heaps_prefetch(const struct heaps *heaps, const struct hatf_record *records,
 }
 
 /*
- * How many records ahead of its use the row of a block (numbered_blocks.h) is
- * prefetched.
+ * The row of a block (numbered_blocks.h) is prefetched this many records before
+ * its use.
  */
 #define HEAPS_ROW_DISTANCE 8
 
 /*
- * Prefetch the page of the block of record 'i', a record that the caller
- * handles later.  The heaps must number their blocks.
+ * Prefetch the page in heap 0 of the block of record 'i', a record that the
+ * caller handles later.  The heaps must number their blocks.
  */
 static inline void
 heaps_prefetch_page(struct heaps *heaps, const struct hatf_record *records,

@@ -2,11 +2,11 @@
 /*
  * modules.h - where programs and libraries are mapped in a process
  *
- * The address of an instruction means something only in one process.  The
- * mapping that contains the address converts it to an offset in an object file,
- * which is valid for every process.  Comments of kind 'object' (FORMAT
- * "Stacks") describe the mappings, one comment each.  A mapping replaces the
- * mappings that it overlaps, because these must have been unmapped before.
+ * The address of an instruction is valid only in one process.  The mapping that
+ * contains the address converts it to an offset in an object file, which is
+ * valid for every process.  Comments of kind 'object' (FORMAT "Stacks")
+ * describe the mappings, one comment each.  A mapping replaces the mappings
+ * that it overlaps, because these must have been unmapped before.
  *
  * Memory is bounded: MODULE_MAX mappings at a time, and HATF_FRAME_TEXTS_MAX
  * bytes of distinct names.  Used by one thread at a time.
@@ -20,7 +20,7 @@
 
 /*
  * Maximum number of mappings at a time.  A process has some hundreds of
- * mappings.  To add a mapping takes time proportional to the number of
+ * mappings.  The time to add a mapping is proportional to the number of
  * mappings.
  */
 #define MODULE_MAX 16384

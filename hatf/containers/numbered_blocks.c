@@ -14,7 +14,10 @@
 #define PAGES_MIN_SHIFT 4
 #define ROWS_MIN	16
 
-/* The largest 'shift' of a page.  A new page has this 'shift'. */
+/*
+ * The largest 'shift' of a page, which is also that of a new page.  The array
+ * of a page has one entry for 2^shift addresses.
+ */
 #define SHIFT_MAX 6
 
 /*
@@ -194,7 +197,7 @@ place_in_row(const struct numbered_blocks *blocks, uint32_t number)
 	       NUMBERED_PLACES;
 }
 
-/* Return the block after this one in its chain, or 0. */
+/* Return the number of the block after block 'number' in its chain, or 0. */
 static inline uint32_t
 next_of(const struct numbered_blocks *blocks, uint32_t number)
 {
@@ -203,7 +206,7 @@ next_of(const struct numbered_blocks *blocks, uint32_t number)
 		       : 0;
 }
 
-/* Set the block after this one in its chain; 0: there is none. */
+/* Let block 'next' follow block 'number' in its chain; 0: no block follows. */
 static inline void
 set_next(struct numbered_blocks *blocks, uint32_t number, uint32_t next)
 {
@@ -216,9 +219,9 @@ set_next(struct numbered_blocks *blocks, uint32_t number, uint32_t next)
 }
 
 /*
- * Return the number of the block at a place; 0 if there is none.  '*before_ret'
- * is the number of the block before it in the chain; 0 if the block is the
- * first.
+ * Return the number of the block at 'place', a position in the page; 0 if there
+ * is none.  '*before_ret' is the number of the block before it in its chain; 0
+ * if the block is the first.
  */
 static inline uint32_t
 get_number(const struct numbered_blocks *blocks,
@@ -265,7 +268,7 @@ length_of(unsigned shift)
 	return NUMBERED_PLACES >> shift;
 }
 
-/* Return the slab class of an array of numbers. */
+/* Return the slab class of the array of a page with this 'shift'. */
 static inline unsigned
 class_of(unsigned shift)
 {
@@ -298,10 +301,10 @@ put_numbers(struct numbered_blocks *blocks, const struct numbered_page *page)
 }
 
 /*
- * Give a page an array with this shift.  If there is no memory, keep the old
- * array.  The page works with the old array, too: if 'shift' is less than
- * before, its chains get longer; if 'shift' is greater, it keeps more memory
- * than it needs.
+ * Give a page an array with one entry for 2^shift addresses.  If there is no
+ * memory, keep the old array, with which the page works, too.  If the old array
+ * is shorter, the chains of the page get longer.  If the old array is longer,
+ * it takes more memory than needed.
  */
 static void
 change_shift(struct numbered_blocks *blocks, struct numbered_page *page,
@@ -452,8 +455,8 @@ numbered_blocks_find(struct numbered_blocks *blocks, uint64_t address,
 }
 
 /*
- * Add a block at a place where there is none; false if there is no memory, or
- * if all numbers are in use.
+ * Add a block at an address where the set has no block; false if there is no
+ * memory, or if all numbers are in use.
  */
 static inline bool
 add_block(struct numbered_blocks *blocks, struct numbered_page *page,

@@ -80,8 +80,8 @@ struct numbered_page {
 	/* what numbered_page_of() returns for the address of each block */
 	uint64_t number;
 	/*
-	 * number of the first block of each chain, by place >> shift; 0: no
-	 * block
+	 * numbers[place >> shift] is the number of the first block of a chain;
+	 * 0: no block
 	 */
 	uint32_t *numbers;
 	uint16_t count; /* number of blocks; 0: the entry has no page */

@@ -225,7 +225,7 @@ static size_t
 seek(const struct hatf_stacks *s, const struct hatf_stack *stack)
 {
 	/*
-	 * Each id fits in 32 bits, so one word has room for both.  The hash
+	 * Each id fits in 32 bits, so one word has room for both ids.  The hash
 	 * uses the random seed of the map 'others'.
 	 */
 	const uint64_t content = stack->parent << 32 | stack->frame;

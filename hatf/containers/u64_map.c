@@ -6,9 +6,9 @@
  * and leaves no tombstone.  The length of a search therefore depends on the
  * current content of the map only, not on its history.
  *
- * The home slot is the hash scaled to the table size, not masked.  So any table
- * size works, and a resize, which visits the keys nearly in order of their
- * hashes, writes the new table nearly in order.
+ * The slot where a search begins (home slot) is the hash scaled to the table
+ * size, not masked.  So any table size works, and a resize, which visits the
+ * keys nearly in order of their hashes, writes the new table nearly in order.
  */
 #include "hatf/containers/u64_map.h"
 

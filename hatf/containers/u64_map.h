@@ -99,7 +99,8 @@ u64_map_memory(const struct u64_map *map)
 
 /*
  * Slot 'hole' of a table with open addressing and linear probing has become
- * free.  Must the entry in 'slot', whose home slot is 'home', stay in 'slot'?
+ * free.  Must the entry in 'slot', for which a search begins at slot 'home',
+ * stay in 'slot'?
  */
 static inline bool
 u64_map_stays(size_t home, size_t hole, size_t slot)

@@ -35,7 +35,10 @@ static const decoder_lengths width_uses[HATF_FIELD_COUNT] = {
 	[HATF_FIELD_ATTRIBUTES] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 },
 };
 
-/* Return how many bytes one use of a field adds to the fixed part. */
+/*
+ * Return how many bytes one occurrence of a field adds to the fixed part of a
+ * record (see the top of this file).
+ */
 static unsigned
 fixed_width(const struct layout *layout, unsigned field)
 {
@@ -74,7 +77,7 @@ update_tables(struct decoder *d, unsigned field, unsigned before)
 {
 	const struct layout_field *const f = &d->layout.field[field];
 	/*
-	 * The change of the width is stored modulo 256.  The sums below are
+	 * 'more' is the change of the width modulo 256.  The sums below are
 	 * right nevertheless, because every fixed part is shorter than 256
 	 * bytes.
 	 */
@@ -348,8 +351,8 @@ decoder_decode(struct decoder *d, const uint8_t **next, const uint8_t *end,
 
 /*
  * Return the name of the first incomplete number, or "attributes" if all
- * numbers are complete.  The numbers in 'part' must have the order in which
- * decode_numbers() reads them.
+ * numbers are complete.  The table 'part' must list the numbers in the order in
+ * which decode_numbers() reads them.
  */
 static const char *
 cut_number(const struct decoder *d, const uint8_t *p, size_t left)

@@ -71,7 +71,7 @@ lane_value(const struct lane *l, const uint8_t *p)
 
 /*
  * If all bits of 'there' are set, return the value at 'p', and update 'bias' if
- * the field follows.  If 'there' is 0, return 0.
+ * 'follows' is set.  If 'there' is 0, the record lacks the field: return 0.
  */
 static inline uint64_t
 lane_take(struct lane *l, const uint8_t *p, uint64_t there)

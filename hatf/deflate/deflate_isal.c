@@ -24,9 +24,9 @@ static __typeof__(&isal_deflate_stateless) stream_deflate;
 static __typeof__(&crc32_gzip_refl) crc32_reflected;
 
 /*
- * The level buffer holds the matches of a part of the input.  Level 1 is the
- * recorder's default.  There the smallest buffer makes traces no larger, and a
- * process touches up to 48 pages less.
+ * The level buffer holds the matches of a part of the input.  At level 1, the
+ * recorder's default, the smallest buffer makes traces no larger than other
+ * buffers do, and a process touches up to 48 pages fewer.
  */
 static const uint32_t level_buf_nbytes[] = {
 	ISAL_DEF_LVL1_SMALL,

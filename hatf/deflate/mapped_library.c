@@ -61,7 +61,7 @@ static const char *const folders[] = {
 #define SPAN_MAX ((size_t)64 << 20)
 
 struct library {
-	uint8_t *base;	   /* address in memory of address 0 of the file */
+	uint8_t *base;	   /* where address 0 of the file is mapped */
 	size_t map_nbytes; /* size of the mapped address space, in bytes */
 	const Elf64_Dyn *dynamic;
 	const Elf64_Sym *symbols;

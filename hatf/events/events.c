@@ -46,8 +46,8 @@ is_inherited(const struct block *block)
 }
 
 /*
- * Copy what the live set knows of a block to 'out', an event of the block.  If
- * the block is inherited, count the event.
+ * Copy what the live set knows of a block to 'out', an event that concerns the
+ * block.  If the block is inherited, count the event.
  */
 static void
 describe_object(struct hatf_events *ev, struct hatf_event *out,

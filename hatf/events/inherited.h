@@ -17,7 +17,8 @@
  * the start.  In this case, the module stores only the few addresses whose
  * state at the fork is unknown, because other threads of the parent used these
  * addresses while the parent forked.  A block may or may not have been live at
- * such an address; the first use of the address in this trace decides.
+ * such an address; the first use of the address in this trace shows which is
+ * true.
  *
  * Memory is O(inherited blocks freed + addresses of unknown state), plus the
  * hash table, which has a fixed size.  Only one thread may use a 'struct

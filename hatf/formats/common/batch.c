@@ -25,9 +25,8 @@ batch_fini(struct batch *b)
 /*
  * Choose the memory for the records of the new items, and mark it as empty.  If
  * there is a surplus, its records point into memory[memory_idx], so change to
- * the other memory.  The records that point into the other memory are no longer
- * in use, because the previous batch or an earlier one has returned the last of
- * them.
+ * the other memory.  Earlier batches have already returned all records that
+ * point into the other memory, so these records are no longer in use.
  */
 static void
 begin_memory(struct batch *b)
@@ -46,7 +45,7 @@ batch_begin(struct batch *b, struct hatf_record *records, size_t max)
 	b->records = records;
 	b->max = max;
 	b->count = n;
-	/* If the surplus fills the batch, there is no room for a new item. */
+	/* Choose memory only if the surplus leaves room for new items. */
 	if (n < max)
 		begin_memory(b);
 	if (n == 0)

@@ -65,7 +65,7 @@ thread_number(struct android *a, uint64_t thread)
 
 /*
  * Return the value of the attribute 'key' (1 for HATF_ATTR_ZEROED); 0 if the
- * record lacks it.
+ * record lacks this attribute.
  */
 static uint64_t
 find_attribute(const struct hatf_record *rec, uint8_t key)

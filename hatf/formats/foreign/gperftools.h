@@ -19,7 +19,7 @@
 /* The longest encoded number, in bytes. */
 #define GPERFTOOLS_NUMBER_MAX 9
 
-/* The low bits of a time are the CPU number. */
+/* The low 10 bits of a time in the file are the number of the CPU. */
 #define GPERFTOOLS_CPU_MASK ((uint64_t)1023)
 
 /* Event types, which gperftools_type_of() returns. */

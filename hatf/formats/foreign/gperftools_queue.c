@@ -10,7 +10,7 @@ is_before(const struct gperftools_thread *a, const struct gperftools_thread *b)
 	return a->time != b->time ? a->time < b->time : a->id < b->id;
 }
 
-/* Move 't' up in the min-heap, from slot 'i' to its place. */
+/* Move 't' up in the min-heap, from slot 'i' until its parent is earlier. */
 static void
 sift_up(struct gperftools_queue *q, size_t i, struct gperftools_thread *t)
 {
@@ -19,7 +19,10 @@ sift_up(struct gperftools_queue *q, size_t i, struct gperftools_thread *t)
 	q->threads[i] = t;
 }
 
-/* Move 't' down in the min-heap, from the first slot to its place. */
+/*
+ * Move 't' down in the min-heap, from the first slot until both children are
+ * later.
+ */
 static void
 sift_down(struct gperftools_queue *q, struct gperftools_thread *t)
 {

@@ -9,9 +9,9 @@
  * address within the object's file.  The script prints the text of any other
  * caller unchanged.
  *
- * Some function names look like an offset, an address or a line number, so the
- * source would misread them.  The sink encloses such names in parentheses or
- * appends "+0"; the script accepts both.
+ * Some function names look like an offset, an address or a line number, so
+ * mtrace_source.c would misread them.  The sink encloses such names in
+ * parentheses or appends "+0"; the script accepts both.
  */
 #include "hatf/formats/foreign/mtrace.h"
 
@@ -54,7 +54,7 @@ put_name(uint8_t *p, const char *name)
 
 /*
  * Write "(FUNCTION)".  If the end of the name looks like an offset, append
- * "+0", so that the source removes only this suffix.
+ * "+0", so that mtrace_source.c removes only this suffix.
  */
 static uint8_t *
 put_symbol(uint8_t *p, const char *function)
@@ -71,8 +71,8 @@ put_symbol(uint8_t *p, const char *function)
 
 /*
  * Write the name of a function whose address is unknown.  Enclose the name in
- * parentheses if the source would misread it as a line number, an address or a
- * name in parentheses.
+ * parentheses if mtrace_source.c would misread it as a line number, an address
+ * or a name in parentheses.
  */
 static uint8_t *
 put_function(uint8_t *p, const char *function)

@@ -245,7 +245,7 @@ put_call(struct sink *s, const struct call *call)
 
 /*
  * If a comment describes memory from the system, write the H or I record from
- * which the source made the comment.
+ * which mtrc_source.c made the comment.
  */
 static void
 put_system(struct sink *s, const struct hatf_record *rec)

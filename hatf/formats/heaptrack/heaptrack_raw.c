@@ -51,8 +51,8 @@ take_piece(struct source *s, struct heaptrack_fields *f, struct module *piece,
 }
 
 /*
- * Parse a line "m NAME BASE [OFFSET SIZE]...", which describes an object, or a
- * line "m -", which removes all objects.
+ * Parse a line "m NAME BASE [OFFSET SIZE]...", which describes an object that
+ * is mapped in memory, or a line "m -", which removes all objects.
  */
 const char *
 heaptrack_on_module(struct source *s, struct heaptrack_fields f)

@@ -68,10 +68,10 @@ enum {
 };
 
 /*
- * A frame in a backtrace is the number of a cache bucket and one of these tags.
- * A tag for a hit says how many predicted frames follow: none, one, or the
- * number in the next byte.  After MEMTRACE_MISS comes the location code of the
- * frame.
+ * A frame of a backtrace is stored as the number of a cache bucket and one of
+ * these tags.  A tag MEMTRACE_HIT_ says how many predicted frames follow: none,
+ * one, or the number in the next byte.  After MEMTRACE_MISS comes the location
+ * code of the frame.
  */
 #define MEMTRACE_BUCKET_COUNT 16384
 enum {

@@ -240,8 +240,9 @@ put_place(struct memtrace_packet *p, const struct hatf_frame *f)
 }
 
 /*
- * Does the location of a code need a place for this frame?  Yes if the frame
- * has a function, a file, an object or a line, or if it has no location code.
+ * Must a location have a place (function, file, line) for this frame?  Yes if
+ * the frame has a function, a file, an object or a line, or if it has no
+ * location code.
  */
 static bool
 is_place(const struct memtrace_packets *w, const struct hatf_frame *f)
@@ -345,10 +346,10 @@ address_of(const struct memtrace_packets *w, uint64_t frame)
 }
 
 /*
- * Return how many of the first frames share one code: those that have the same
- * address.  Stop before a frame that repeats, because it is a recursive call,
- * and after PLACES_MAX frames.  Store this address in '*address_ret'; 0 if the
- * address is unknown, or if the trace has no location codes of its own.
+ * Return how many of the first frames have the same address, and so share one
+ * location code.  Stop before a frame that repeats, because it is a recursive
+ * call, and after PLACES_MAX frames.  Store the address in '*address_ret'; 0 if
+ * the address is unknown, or if the trace has no location codes of its own.
  */
 static size_t
 count_places(const struct memtrace_packets *w, const uint64_t *frames,
@@ -390,8 +391,8 @@ gather_codes(struct memtrace_packets *w, uint64_t stack, size_t *depth_ret)
 }
 
 /*
- * Encode a code in 2 bytes if the cache has the code, otherwise in 10 bytes.
- * Return the number of bytes.
+ * Encode a location code in 2 bytes if the cache has the code, otherwise in 10
+ * bytes.  Return the number of bytes.
  */
 static size_t
 code_frame(struct memtrace_packets *w, uint8_t *bytes, uint64_t code)

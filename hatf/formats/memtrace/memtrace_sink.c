@@ -136,8 +136,8 @@ put_collect(struct sink *s, const struct hatf_record *rec, uint64_t id)
 }
 
 /*
- * Write the promotion from which the source made this comment, if the comment
- * has all values of a promotion.
+ * Write the promotion from which memtrace_source.c made this comment, if the
+ * comment has all values of a promotion.
  */
 static void
 put_promote(struct memtrace *m, const struct hatf_record *rec)

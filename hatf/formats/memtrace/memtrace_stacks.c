@@ -12,7 +12,9 @@
 #include <string.h>
 
 /*
- * Widths of the fields of a place in the program's source code, 48 bits in all.
+ * Widths in bits of the parts of a place in the program's source code: the
+ * line, the columns, and the indices of the file and of the function.  Together
+ * they have 48 bits.
  */
 #define LINE_BITS	20
 #define COLUMN_BITS	8
@@ -369,9 +371,8 @@ push_frame(struct memtrace_stacks *m, struct memtrace_domain *d, uint64_t code)
 }
 
 /*
- * Store how many predicted frames follow.  If the tag says that the cache lacks
- * the code of the frame, none follow; decode the code and put it into the
- * cache.
+ * Store how many predicted frames follow.  After MEMTRACE_MISS, none follow:
+ * decode the location code of the frame, and put the code into the cache.
  */
 static bool
 take_follow(struct memtrace_domain *d, struct memtrace_cursor *c, unsigned tag,

@@ -37,7 +37,10 @@ is_vfield(const struct schema_record *r, uint32_t step, const char *name)
 	       r->fields[s[2].field].is_bytes;
 }
 
-/* Does the record's name begin with the name of its fourth step and '_'? */
+/*
+ * Does the record's name begin with the name of its fourth step, the DTD, and
+ * '_'?
+ */
 static bool
 names_dtd(const struct schema_record *r)
 {

@@ -40,9 +40,9 @@ enum metatf_role {
 #define METATF_ANY_REALLOC 0xfe
 
 /*
- * Only the first fields of a record, at most this many, can have a meaning in
- * HATF.  A repeated field has no meaning in HATF, and neither has any field
- * after a repeated field.
+ * Only the first fields of a record, at most this many, can correspond to
+ * fields of a HATF record.  A repeated field and the fields after it correspond
+ * to none.
  */
 #define METATF_FIELDS 32
 

@@ -353,8 +353,8 @@ take_record(struct source *s, const struct mtf_record *r)
 		return take_event(s, r);
 	/*
 	 * A realloc without a stated kind gets its tag below.  Fields with
-	 * index METATF_FIELDS or more are ignored, since they have no meaning
-	 * in HATF.
+	 * index METATF_FIELDS or more are ignored, since they correspond to no
+	 * field of a HATF record.
 	 */
 	rec = batch_add(&m->batch, map->tag == METATF_ANY_REALLOC
 					   ? HATF_REALLOC_NO_ALLOC
