@@ -269,8 +269,8 @@ format_recognize(const uint8_t *bytes, size_t nbytes)
 	size_t i = 0;
 
 	/*
-	 * Look at no more than FORMAT_PREFIX_NBYTES bytes.  How many more the
-	 * caller's buffer has depends on the compression of the file, which
+	 * Look at no more than FORMAT_PREFIX_NBYTES bytes.  The number of bytes
+	 * in the caller's buffer depends on the compression of the file, which
 	 * must not affect the result.
 	 */
 	if (nbytes > FORMAT_PREFIX_NBYTES)

@@ -161,9 +161,8 @@ event_dtds_note(struct event_dtds *d, const char *comment, size_t nbytes)
 /* --------------------------------------------------------------- extending */
 
 /*
- * Look at the fields from step 'first' to before step 'i', except those in
- * nested records.  Does one of them have the same name as the field of step
- * 'i'?
+ * Look at the fields of the steps 'first' to 'i' - 1, except those in nested
+ * records.  Does one of them have the same name as the field of step 'i'?
  */
 static bool
 is_repeated_name(const struct schema_record *r, uint32_t first, uint32_t i)
@@ -205,10 +204,7 @@ print_property(FILE *f, const struct schema_record *r,
 static void print_nested(FILE *f, const struct schema_record *r,
 			 const char *name, uint32_t first, uint32_t end);
 
-/*
- * Print the fields of the steps from 'first' to before 'end', separated by
- * commas.
- */
+/* Print the fields of the steps 'first' to 'end' - 1, separated by commas. */
 static void
 print_fields(FILE *f, const struct schema_record *r, uint32_t first,
 	     uint32_t end)
@@ -332,7 +328,9 @@ offer_records(struct event_dtds *d, const struct known_dtd *k,
 	return ok && nbytes <= 2 * MOST_TEXT_NBYTES;
 }
 
-/* Return the position in the base of the '}' that ends section "heap". */
+/*
+ * Find the '}' that ends section "heap" of the base, and return its position.
+ */
 static size_t
 end_of_heap(const char *base)
 {
@@ -343,7 +341,8 @@ end_of_heap(const char *base)
 }
 
 /*
- * Set d->offered_text to the base with the offered records in section "heap".
+ * Set d->offered_text to the base, and add the offered records to section
+ * "heap".
  */
 static bool
 offer_text(struct event_dtds *d)

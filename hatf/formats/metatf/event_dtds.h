@@ -23,7 +23,7 @@ struct event_dtds;
 
 /*
  * Begin with a base, which is the text of a DTD that has a section "heap".  The
- * text must outlive the object.  Return NULL if there is no memory.
+ * text must outlive the returned object.  Return NULL if there is no memory.
  */
 struct event_dtds *event_dtds_open(const char *text);
 void event_dtds_close(struct event_dtds *d);

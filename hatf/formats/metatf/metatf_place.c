@@ -56,10 +56,10 @@ struct metatf_place {
 	struct field_figures *figures; /* one for each field of the section */
 	const struct schema *schema;
 	/*
-	 * A column for each section of the schema.  It is NULL if no field
-	 * takes numbers from the section, if the section has no tags (metadata
-	 * cannot then change the form of its numbers), or if the tag of its
-	 * record takes more than one byte.
+	 * columns[i] is the column of section i.  It is NULL if no field takes
+	 * numbers from the section, or if the tag of the section's record takes
+	 * more than one byte.  It is also NULL if the section has no tags,
+	 * because then metadata cannot change the form of its numbers.
 	 */
 	struct metatf_column **columns;
 	uint64_t numbers[COLUMN_MOST];
