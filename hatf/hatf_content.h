@@ -28,7 +28,7 @@ extern "C" {
 /* ---------------------------------------------------------------- errors */
 
 /*
- * The result of a call.  Later versions never change the meaning of a number.
+ * The result of a call.  Later versions never change the meaning of a value.
  */
 enum hatf_status {
 	HATF_OK = 0,
@@ -164,7 +164,7 @@ enum hatf_tag {
  */
 HATF_API const char *hatf_tag_name(unsigned tag);
 
-/* The fields of a record.  Metadata records name a field by this number. */
+/* The fields of a record, and the numbers that stand for them in metadata. */
 enum hatf_field {
 	HATF_FIELD_SIZE = 0,
 	HATF_FIELD_ADDRESS = 1,

@@ -77,9 +77,9 @@ HATF_API const char *hatf_violation_text(enum hatf_violation violation);
 struct hatf_event {
 	enum hatf_event_kind kind;
 	/*
-	 * a violation by this event, or one that concerns an alloc or free that
-	 * the realloc before this event announced (FORMAT "Realloc"); if there
-	 * are several violations, one of them
+	 * A violation by this event, or by the records of the realloc before
+	 * this event (FORMAT "Realloc").  If there are several violations, this
+	 * is one of them.
 	 */
 	enum hatf_violation violation;
 	uint8_t tag; /* tag of the event's first record */
@@ -452,7 +452,7 @@ struct hatf_recovery {
 	 * trace block.
 	 */
 	uint64_t cut_nbytes;
-	/* number of bytes that the trace once had and no longer has */
+	/* number of bytes that the process wrote and that the trace lacks */
 	uint64_t gap_nbytes;
 	/* number of events that the trace reports as lost */
 	uint64_t lost_count;

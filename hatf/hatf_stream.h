@@ -136,8 +136,8 @@ struct hatf_reader;
 enum {
 	HATF_READER_METADATA = 1, /* return metadata records, too */
 	/*
-	 * for "hummingbird": the address of a block is the number of its
-	 * allocation, from 1, instead of its tag
+	 * for "hummingbird": number the allocations from 1, and return this
+	 * number as the address of a block, instead of the tag in the trace
 	 */
 	HATF_READER_SEQUENCE_TAGS = 2,
 	/*

@@ -458,8 +458,8 @@ hatf_reader_get_stats(const struct hatf_reader *reader,
 		.complete = f->complete && (!f->ours || is_at_trailer(reader)),
 	};
 	/*
-	 * If the recorder was started late, it did not see all blocks, so
-	 * disorder means nothing.
+	 * If the recorder was started late, it did not see all blocks.  A free
+	 * of an unknown block then does not show that the order is wrong.
 	 */
 	if (reader->disorder.count != 0 && !is_late(reader)) {
 		stats.disorder_count = reader->disorder.count;

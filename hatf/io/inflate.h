@@ -16,8 +16,8 @@
 #include <stdint.h>
 
 /*
- * How many bytes of a member show whether it has the form of FORMAT
- * "Compression", and how long it is.
+ * The first INFLATE_HEADER_NBYTES bytes of a member show whether it has the
+ * form of FORMAT "Compression", and how long it is.
  */
 #define INFLATE_HEADER_NBYTES 20
 

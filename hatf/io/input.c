@@ -43,13 +43,13 @@
 /*
  * The limits of FORMAT "Limits".  The first BOMB_NBYTES of data are always
  * accepted.  Longer data may be at most BOMB_RATIO times as long as the part of
- * the file that has been consumed.  For zstd and lz4, the limit is
- * BOMB_RATIO_FRAMES times.  BOMB_RATIO_FRAMES is also the limit for formats
- * that compress parts of a file (input_may_unpack()), because the whole file
- * may be compressed once more.  deflate reaches at most 1032 to 1, and far less
- * for real data.  zstd reaches 32768 to 1 for a single repeated byte, and 14000
- * to 1 for the log of a program in a tight loop where nothing changes.  Input
- * beyond these limits was made to keep a reader busy.
+ * the file that has been consumed.  For zstd and lz4, BOMB_RATIO_FRAMES applies
+ * instead.  BOMB_RATIO_FRAMES is also the limit for formats that compress parts
+ * of a file (input_may_unpack()), because the whole file may be compressed once
+ * more.  deflate reaches at most 1032 to 1, and far less for real data.  zstd
+ * reaches 32768 to 1 for a single repeated byte, and 14000 to 1 for the log of
+ * a program in a tight loop where nothing changes.  Input beyond these limits
+ * was made to keep a reader busy.
  */
 #define BOMB_RATIO	  1000
 #define BOMB_RATIO_FRAMES 20000

@@ -63,7 +63,7 @@ struct input {
 	enum hatf_status status;
 	unsigned jobs;	      /* number of threads of 'ahead'; 0: none */
 	uint64_t file_nbytes; /* bytes read from 'fd' */
-	uint64_t limit;	      /* do not read more bytes from 'fd' */
+	uint64_t limit;	      /* maximum of 'file_nbytes' */
 	uint64_t out_nbytes;  /* bytes decompressed and returned */
 	uint8_t *buf;
 	/*

@@ -28,8 +28,8 @@
 #define DTD_MAX_NBYTES ((size_t)4 << 20)
 
 /*
- * The most levels of fields inside fields; the innermost name is a level, too.
- * The same limit holds for the levels of records inside records.
+ * Maximum depth of fields inside fields, where the innermost name counts as a
+ * level.  The same limit holds for the depth of records inside records.
  */
 #define DTD_MAX_DEPTH 32
 

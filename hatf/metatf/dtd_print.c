@@ -285,9 +285,9 @@ static void
 print_property_1_0(struct printer *p, const struct dtd_property *property)
 {
 	/*
-	 * Instead of a string, print_texts() prints a record.  But
-	 * print_texts() ignores a string that a record declares in its braces.
-	 * The output then lacks the string, and is_valid() refuses the output.
+	 * Omit a string here, because print_texts() prints a record for it.
+	 * But print_texts() ignores a string that a record declares in its
+	 * braces.  is_valid() then refuses the output, which lacks the string.
 	 */
 	if (property->type == DTD_TEXT)
 		return;
@@ -448,8 +448,8 @@ print_records(struct printer *p, const struct dtd_record *first)
 }
 
 /*
- * For dialect 1.2, print the records that become strings.  For the other
- * dialects, print the strings that become records.
+ * In dialect 1.2, print each record of a length and bytes as a string.  In the
+ * other dialects, print each string as such a record.
  */
 static void
 print_texts(struct printer *p, const struct dtd_defs *defs)

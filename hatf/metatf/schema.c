@@ -427,9 +427,9 @@ check_section_fields(struct build *b, struct schema *schema)
 		const struct schema_section *const s = &schema->sections[i];
 
 		/*
-		 * In all sections but the first, the records after 'own_count'
-		 * are the records of the global section.  Check these records
-		 * only once, in sections[0], which is the global section.
+		 * All records that a section has after 'own_count' are also in
+		 * sections[0], the global section.  Check these records only
+		 * once, in sections[0].
 		 */
 		const uint32_t count = i == 0 ? s->record_count : s->own_count;
 

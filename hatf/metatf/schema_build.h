@@ -22,9 +22,9 @@ struct build {
 	/* for each property, by its ordinal: does a field use it? */
 	bool *is_used;
 	/*
-	 * The histories ('history' of struct schema_field) of the section that
-	 * is being made.  For each property, by its ordinal, 'histories' has
-	 * the index of the property's history, plus 1; 0: no history.
+	 * for the section that is being made, and for each property by its
+	 * ordinal: 1 plus the index of the previous value that belongs to the
+	 * property ('history' of struct schema_field); 0: there is none yet
 	 */
 	uint32_t *histories;
 	uint32_t history_count;

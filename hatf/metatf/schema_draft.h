@@ -45,8 +45,9 @@ struct draft {
 };
 
 /*
- * Return the last earlier field with this name that has exactly one value at
- * the present place, or SCHEMA_NO_FIELD.
+ * Return the last field with this name before the present place, or
+ * SCHEMA_NO_FIELD.  Ignore a field in a repetition that does not contain this
+ * place, because the field may have several values or none.
  */
 uint32_t draft_earlier_field(const struct draft *d, const char *name);
 

@@ -91,9 +91,9 @@ bases_enter(struct bases *b, uint64_t base, const struct costs *costs)
 }
 
 /*
- * Return the index of earlier costs that equal b->costs[kind], or 'kind' if
- * there are none.  The function may miss equal costs, which are then stored
- * twice.
+ * Return an index below 'kind' at which 'costs' has the same costs as at
+ * 'kind', or 'kind' if there is none.  The function may miss equal costs, which
+ * are then stored twice.
  */
 static uint32_t
 find_alike(struct bases *b, uint32_t kind)

@@ -2,8 +2,8 @@
 /*
  * optimum.c - see optimum.h
  *
- * The six fields are solved one after the other.  Each solution is a list of
- * changes in the order of the records; at the end these lists are merged.
+ * The planner finds the metadata for each of the six fields separately, as a
+ * list of changes in the order of the records, and then merges the lists.
  */
 #include "hatf/optimum/optimum.h"
 

@@ -39,12 +39,12 @@ fits(const struct field_paths *p, const struct episode *e, size_t i)
 }
 
 /*
- * Step back over the gap before use 'i'.  rest[lane] is the cost from use 'i'
- * to the end of its episode.  Before the call, 'lane' is the state of the field
- * at use 'i'.  After the call, 'lane' is the state at use i - 1, and rest[lane]
- * includes the metadata that changes the state in the gap, if the change makes
- * the sum smaller.  Store in p->choices[i][lane] the lane of the state that the
- * field has at use 'i' if it has the state 'lane' at use i - 1.
+ * Step back over the gap before use 'i'.  Before the call, rest[lane] is the
+ * cost from use 'i' to the end of its episode if 'lane' is the state of the
+ * field at use 'i'.  After the call, rest[lane] is the cost from this gap to
+ * the end of the episode if 'lane' is the state at use i - 1.  In the gap,
+ * metadata changes the state if this makes the cost smaller.  Store in
+ * p->choices[i][lane] the lane of the state after the gap.
  */
 static void
 step_back(struct field_paths *p, size_t i, int32_t *rest)

@@ -24,8 +24,8 @@ struct use {
 	uint32_t nbytes;
 	uint32_t record;
 	/*
-	 * For each state at this use: the state at the previous use from which
-	 * the cheapest path to this state comes.
+	 * from[i] is the state at the previous use, on the cheapest path to
+	 * state i at this use.
 	 */
 	uint8_t from[CODE_COUNT];
 	uint8_t state; /* the state that was chosen for this use */
@@ -92,8 +92,8 @@ overhead(unsigned state, uint32_t nbytes)
  * Compute the cost from OUTSIDE to each state.  At the beginning of a block,
  * the metadata sets "none" and then the width.  If the width is 0, the metadata
  * first sets another width, which becomes the last width.  Inside a block, the
- * field may already be under "none".  If it is under "default", the metadata
- * sets "none", which restores the last width.
+ * field may already be under "none".  If the field is under "default", the
+ * metadata sets "none", which restores the last width.
  */
 static void
 entry_costs(const struct layout_field *f, bool restart, int32_t *cost)
@@ -121,7 +121,7 @@ least(const int32_t *cost)
 	return best;
 }
 
-/* Advance 'cost' by one use.  'outside' is the cost of the state OUTSIDE. */
+/* Add 'use' to the paths.  'outside' is the cost of OUTSIDE before the use. */
 static void
 step(struct use *use, int32_t *cost, const int32_t *entry, int32_t outside,
      const bool *allowed)

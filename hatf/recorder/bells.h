@@ -20,7 +20,7 @@
  *	bits 57-45  low bits of the inode of the process's PID namespace
  *	bits 44-32  low bits of the process's start in clock ticks, as in
  *		    /proc/PID/stat
- *	bits 31-2   a number that each order increases
+ *	bits 31-2   number of this order in its slot, modulo 2^30
  *	bits 1-0    enum bell_call
  *
  * A process id and a namespace identify one live process.  The start
@@ -67,7 +67,7 @@ struct bells_process {
 	uint64_t start_ticks;
 };
 
-/* mask for the 13 bits of the namespace and of the start */
+/* mask for 13 bits: those of the namespace, or those of the start */
 #define BELLS_FIELD_MASK 0x1fffu
 
 static inline uint32_t

@@ -10,8 +10,8 @@
 #define COUNT_NBYTES 4
 
 /*
- * Read a number of 4 bytes.  The bytes are in 4 planes of 'count' bytes each:
- * all high bytes come first.
+ * Read a number of 4 bytes.  Its bytes are in 4 planes of 'count' bytes each.
+ * The first plane has the high bytes of all numbers.
  */
 static inline uint32_t
 planes(const uint8_t *p, size_t count)
@@ -37,8 +37,8 @@ load_narrow_table(uint64_t *table, const uint8_t *p, size_t count,
 }
 
 /*
- * Return number 'i' of the piece.  The callers pass 'width' and 'is_planes' as
- * compile-time constants, so that their loops are fast.
+ * Return the table index of address 'i' of the piece.  The callers pass 'width'
+ * and 'is_planes' as compile-time constants, so that their loops are fast.
  */
 static inline __attribute__((always_inline)) uint32_t
 number(const uint8_t *p, size_t count, size_t i, unsigned width, bool is_planes)

@@ -19,7 +19,7 @@
 /* Maximum number of addresses that a writer puts into a group. */
 #define ADDRESS_STREAM_MAX ((size_t)1 << 18)
 
-/* How a piece stores the numbers, which follow the table. */
+/* How a piece stores the numbers (table indices), which follow the table. */
 enum address_stream_form {
 	/* all high bytes first, all low bytes last */
 	ADDRESS_STREAM_PLANES = 1,
@@ -33,7 +33,7 @@ enum address_stream_form {
 #define ADDRESS_STREAM_NARROW 4u
 
 /*
- * Return how many bytes a number takes if the table has 'table_count' entries.
+ * Return how many bytes an index into a table of 'table_count' entries takes.
  */
 static inline unsigned
 address_stream_width(uint32_t table_count)
@@ -46,10 +46,10 @@ address_stream_width(uint32_t table_count)
 /* The addresses of one group that is being read. */
 struct address_stream {
 	enum address_stream_form form;
-	unsigned width; /* bytes per number */
+	unsigned width; /* bytes of a table index */
 	/* Number of addresses in the piece; index of the next address. */
 	size_t count, next;
-	const uint8_t *stored; /* the stored numbers, which follow the table */
+	const uint8_t *stored; /* the table indices, as the piece stores them */
 	uint64_t *table;
 	size_t table_cap;
 };
@@ -88,8 +88,8 @@ struct address_stream_writer {
 	uint32_t *numbers;
 	uint64_t *table;
 	/*
-	 * hash table of addresses; a slot has the number of an address plus 1,
-	 * or 0 if the slot is free
+	 * hash table of addresses; a used slot has 1 plus the index of its
+	 * address in 'table', a free slot has 0
 	 */
 	uint32_t *slots;
 	uint8_t *stored; /* memory for the piece */

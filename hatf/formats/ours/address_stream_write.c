@@ -57,8 +57,8 @@ address_stream_writer_fini(struct address_stream_writer *l)
 }
 
 /*
- * Assign a number to each address.  Return how many different addresses there
- * are.
+ * Put each different address into 'table' once, and store the table index of
+ * each address in 'numbers'.  Return the number of table entries.
  */
 static uint32_t
 number_all(struct address_stream_writer *l)
@@ -83,7 +83,7 @@ number_all(struct address_stream_writer *l)
 	return count;
 }
 
-/* Store numbers of 'width' bytes at 'p'.  Return their length in bytes. */
+/* Store 'count' numbers of 'width' bytes at 'p'.  Return the bytes used. */
 static size_t
 put_numbers(const uint32_t *numbers, size_t count, unsigned width,
 	    enum address_stream_form form, uint8_t *p)
@@ -102,7 +102,7 @@ put_numbers(const uint32_t *numbers, size_t count, unsigned width,
 }
 
 /*
- * Return the form with which a sample of the numbers compresses better.
+ * Return the form with which a sample of the table indices compresses better.
  * Without compression, return ADDRESS_STREAM_PLANES.
  */
 static enum address_stream_form

@@ -41,7 +41,7 @@ put_header(struct sink *s, unsigned width, unsigned columns, size_t rows,
 	outfile_bytes(&s->out, header, sizeof(header));
 }
 
-/* Write the numbers of a row at 'p'.  Return their length in bytes. */
+/* Write a row at 'p'.  Return the length of the row in bytes. */
 static size_t
 put_row(const struct columns *c, size_t idx, unsigned width, unsigned columns,
 	uint8_t *p)

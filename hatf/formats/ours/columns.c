@@ -130,8 +130,9 @@ column_choose_base(uint64_t lowest, uint64_t highest, uint64_t base)
 	if (column_fits(lowest, highest, base))
 		return base;
 	/*
-	 * If there is no base yet, choose one for the lowest addresses, because
-	 * they belong to the heap, not to mapped files.
+	 * If there is no base yet, return a base that suits the lowest
+	 * addresses, even if it does not suit the highest.  The lowest belong
+	 * to the heap, the highest to mapped files.
 	 */
 	return base == 0 || column_fits(lowest, highest, other) ? other : base;
 }

@@ -74,9 +74,9 @@ struct columns {
 	/* all values of each column, ORed together */
 	uint64_t any[COLUMN_COUNT];
 	/*
-	 * The lowest and the highest address in each of the two address
-	 * columns, except 0.  If a column has no address but 0, its lowest
-	 * address is ~0 and its highest is 0.
+	 * The lowest and the highest address other than 0 in each of the two
+	 * address columns.  If a column has no such address, its 'lowest' is ~0
+	 * and its 'highest' is 0.
 	 */
 	uint64_t lowest[2], highest[2];
 	uint8_t *tags;
@@ -102,9 +102,9 @@ columns_are_full(const struct columns *c)
 }
 
 /*
- * Choose the base.  Keep the present base if it suits the addresses, so that
- * equal addresses are stored as equal numbers.  Call this before
- * columns_width().
+ * Choose the base for the addresses of the collected records.  Keep the present
+ * base if it suits them: each address is then stored as the same number as
+ * before.  Call this before columns_width().
  */
 void columns_choose_base(struct columns *c);
 

@@ -79,8 +79,8 @@ need(struct source *s, size_t nbytes, const char *field)
 }
 
 /*
- * Copy 'nbytes' bytes of the input, even if the window has less room.
- * Return false if the file ends earlier.
+ * Copy 'nbytes' bytes of the input, even if they do not fit into the window at
+ * once.  Return false if the file ends earlier.
  */
 static bool
 copy(struct source *s, uint8_t *to, size_t nbytes)

@@ -25,8 +25,8 @@
 #define GROUP_STREAM_MAX 9
 
 /*
- * How many bytes after the end of a piece can be read, so that a loop can fetch
- * whole numbers without checking for the end.
+ * Number of readable bytes after the end of a piece.  Thanks to these bytes, a
+ * loop can fetch whole numbers without checking for the end.
  */
 #define GROUP_SLACK_NBYTES 64
 

@@ -3,15 +3,15 @@
  * hatf_sink.c - write records as HATF
  *
  * The current trace block is in a buffer.  When the buffer has BLOCK_NBYTES,
- * the sink ends the trace block and writes it, in a compressed trace as one
- * gzip member.  A bare trace has no header, no block comments and no trailer.
- * The encoder's planner (place.h) chooses the metadata.  With the default
- * planner, the sink does not repeat the metadata of a bare trace after a write,
- * so each write is just the next part of the stream.
+ * the sink ends the trace block and writes it to the file.  If the trace is
+ * compressed, each trace block becomes one gzip member.  A bare trace has no
+ * header, no block comments and no trailer.
  *
- * Any other planner chooses the metadata of a whole trace block at once.  That
- * planner also decides where trace blocks end.  Each trace block then has all
- * of its metadata, also in a bare trace.
+ * The encoder's planner (place.h) chooses the metadata.  The default planner
+ * does not divide a bare trace into trace blocks: after each write, the encoder
+ * continues without repeating metadata.  Any other planner chooses the metadata
+ * of a whole trace block at once, and decides where trace blocks end.  Each
+ * trace block then has all of its metadata, also in a bare trace.
  */
 #include "hatf/formats/common/format.h"
 

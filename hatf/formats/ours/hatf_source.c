@@ -20,10 +20,10 @@
 struct hatf_in {
 	struct decoder decoder;
 	/*
-	 * Checksum of the bytes from the start of the trace block or from the
-	 * end of the latest comment with a checksum, whichever is later, to
-	 * 'summed', a position in the window.  Only maintained if 'has_sums' is
-	 * set.
+	 * Checksum of the bytes before 'summed', a position in the window.  If
+	 * the trace block has had a comment with a checksum, the bytes begin
+	 * after the latest such comment, else at the start of the trace block.
+	 * Only maintained if 'has_sums' is set.
 	 */
 	uint32_t sum;
 	const uint8_t *summed;
@@ -60,7 +60,7 @@ _Static_assert(INPUT_WINDOW_NBYTES > DECODER_RECORD_MAX_NBYTES,
  */
 #define PROBE_MAX 64
 
-/* Stop reading at the next record, which the decoder has not decoded. */
+/* Stop reading at the first record that the decoder has not decoded. */
 static void
 stop(struct source *s, enum hatf_status status, const char *field)
 {
@@ -108,10 +108,10 @@ restart_sum(struct hatf_in *in, const uint8_t *start)
 }
 
 /*
- * If the comment has a checksum, compare it with the checksum of the bytes
- * before its digits.  If the comment begins a trace block other than the first,
- * restart the checksum.  Return false if the comment's checksum is wrong, or if
- * a sum comment has none.
+ * A checksum in a comment covers the bytes before the digits of this checksum.
+ * If the comment contains a checksum, check it.  If the comment begins a trace
+ * block other than the first, restart the computed checksum.  Return false if
+ * the checksum in the comment is wrong, or if a sum comment contains none.
  */
 static bool
 check_sum(struct source *s, const struct hatf_record *comment)
@@ -261,8 +261,8 @@ update_counts(struct source *s)
 }
 
 /*
- * Read more into the window, as input_window_more() does.  Before that, add to
- * the checksum the decoded bytes, which input_window_more() will overwrite.
+ * Read more into the window, as input_window_more() does.  First add the
+ * decoded bytes to the checksum, because input_window_more() overwrites them.
  */
 static bool
 read_on(struct source *s)
@@ -431,7 +431,7 @@ probe(struct source *s, struct decoder *trial)
 			return probe_further(s, trial, next, records, n);
 		if (trial->stop != DECODER_MORE)
 			return NULL;
-		/* A whole window of valid long records is proof enough. */
+		/* A whole window of valid records proves that this is HATF. */
 		if (input_window_left(w) == INPUT_WINDOW_NBYTES)
 			return NULL;
 		if (input_window_more(w))
@@ -476,8 +476,8 @@ read_header(struct source *s)
 	w->next -= COMMENT_HEAD_NBYTES + header.attributes_nbytes;
 	in->summed = w->next;
 	/*
-	 * Check no sums in a gzip file, because each gzip member has a
-	 * checksum, which the input checks.
+	 * In a gzip file, do not check the checksums in comments, because the
+	 * input checks the checksum of each gzip member.
 	 */
 	in->has_sums = compression == NULL || strcmp(compression, "gzip") != 0;
 	update_counts(s);

@@ -405,8 +405,8 @@ is_program(const struct pprof *p, const char *object)
 }
 
 /*
- * Add the mappings of all frames; if 'all' is false, only those of the program.
- * Return false if memory runs out.
+ * Add the mappings of all frames or, if 'all' is false, only the mappings of
+ * the program's executable file.  Return false if memory runs out.
  */
 static bool
 find_mappings(struct pprof *p, bool all)
@@ -454,8 +454,8 @@ put_names(struct pprof *p, uint32_t mapping)
 }
 
 /*
- * Write the mappings.  The mappings of the program come first, because pprof
- * shows the first mapping as the profiled binary.
+ * Write the mappings.  The mappings of the program's executable file come
+ * first, because pprof shows the first mapping as the profiled binary.
  */
 static bool
 write_mappings(struct sink *s)

@@ -68,7 +68,7 @@ profile_fini(struct profile *p)
 
 /* -------------------------------------------------------------------- sites */
 
-/* Store a small index that stands for a thread. */
+/* Store the index of a thread, from 0 in the order of first appearance. */
 static bool
 thread_idx(struct profile *p, uint64_t thread, uint64_t *idx_ret)
 {
@@ -581,8 +581,8 @@ profile_offset(const struct profile *p, const struct hatf_frame *frame,
 	       uint64_t *offset_ret)
 {
 	/*
-	 * Use the offset that was noted when the frame was defined, because
-	 * another object may be mapped at the address now.
+	 * Do not look for a mapping at the address, because another object may
+	 * be mapped there now.  The definition of the frame has set 'offset'.
 	 */
 	*offset_ret = frame->offset != 0 ? frame->offset : frame->address;
 	return frame->offset != 0 ||

@@ -123,7 +123,7 @@ put_fields(uint8_t *p, const struct hatf_record *rec)
 static size_t
 plain_nbytes(const uint8_t *s, size_t nbytes)
 {
-	/* U+FFFE and U+FFFF are valid UTF-8, but not characters of XML. */
+	/* The first bytes of U+FFFE and U+FFFF, which XML does not allow. */
 	static const uint8_t none[] = { 0xef, 0xbf };
 	size_t n = 0;
 

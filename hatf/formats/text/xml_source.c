@@ -445,9 +445,9 @@ feed(struct source *s, size_t nbytes)
 /*
  * Return how many bytes to pass to expat, at most PIECE_NBYTES.  Take
  * x->stride_nbytes bytes, and continue to the end of the next end tag of a
- * record or, outside the root element, to the next '>'.  If the window has no
- * such place, or only beyond PIECE_NBYTES, take as many bytes as possible.
- * Double x->stride_nbytes for the next call.
+ * record or, outside the root element, to the next '>'.  If the first
+ * PIECE_NBYTES of the window contain no such tag or '>', take as many bytes as
+ * possible.  Double x->stride_nbytes for the next call.
  */
 static size_t
 piece_nbytes(struct xml *x, const struct input_window *w)
@@ -480,7 +480,7 @@ begin_plain(struct input_window *w)
 				   w->buf + (w->end - w->buf), 0 };
 }
 
-/* Advance to 'p', because expat need not see the bytes before it. */
+/* Advance to 'p->next'.  Expat need not see the bytes before it. */
 static void
 advance(struct source *s, const struct xml_plain *p)
 {
@@ -495,9 +495,9 @@ advance(struct source *s, const struct xml_plain *p)
 }
 
 /*
- * Call this at a place where the root element may have content.  Skip blanks
- * and comments, and try to parse a plain record.  Return false if what comes
- * next is not a complete plain record.
+ * Call this where a record may begin.  Skip blanks and comments, and try to
+ * parse a plain record.  Return false if what comes next is not a complete
+ * plain record.
  */
 static bool
 take_plain(struct source *s)

@@ -28,7 +28,7 @@ struct cursor {
 	bool is_busy; /* the reader is reading an element of this section */
 	/* For a column: how many elements to skip before the next number. */
 	uint64_t skipped_count;
-	bool is_held; /* the stride is 0, so the next number is 'held', too */
+	bool is_held; /* the stride is 0: the next number is 'held' again */
 	uint64_t held;
 	const struct schema_record *by_tag[UINT8_MAX + 1];
 	struct record_plan *plans; /* one for each record of the section */

@@ -86,8 +86,8 @@ read_fixed(struct mtf_header *h, const uint8_t *bytes, size_t nbytes,
 }
 
 /*
- * Check a section.  If it would end after the file, shorten it to the end of
- * the file.
+ * Check the entry of a section.  If the section would end after the file,
+ * shorten the section to the end of the file.
  */
 static bool
 check_entry(struct mtf_header *h, struct mtf_section_entry *e, uint64_t offset,

@@ -237,8 +237,8 @@ plan_bytes(struct mtf_reader *r, struct cursor *c, const struct plan_op *op)
 }
 
 /*
- * Set the pointers of bytes that a plan reads; the pointers of fields that are
- * always empty are already set.
+ * Set the pointers of the fields of bytes that the operations of a plan have
+ * read.  The plan itself has the pointers of fields that are always empty.
  */
 static void
 fix_plan_bytes(struct mtf_reader *r, const struct record_plan *p)
@@ -286,8 +286,8 @@ plan_number(struct mtf_reader *r, struct cursor *c, const struct plan_op *op)
 }
 
 /*
- * Read the fields of a record whose plan 'is_simple': no field is repeated, and
- * no value must be checked.
+ * Read the fields of a record by its plan, whose 'is_simple' is true: no field
+ * is repeated, and no value must be checked.
  */
 static bool
 read_by_plan(struct mtf_reader *r, struct cursor *c,

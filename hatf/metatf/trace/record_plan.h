@@ -26,7 +26,7 @@ struct plan_op {
 struct record_plan {
 	/* Version of the section's state; 0: there is no plan. */
 	uint64_t version;
-	/* Nothing is repeated, and no value must be checked. */
+	/* No field is repeated, and no value must be checked. */
 	bool is_simple;
 	uint32_t op_count;
 	struct plan_op *ops;
@@ -34,7 +34,7 @@ struct record_plan {
 	struct mtf_value *values;
 };
 
-/* The address of a value that has no bytes. */
+/* 'bytes' of struct mtf_value points here if a field of bytes is empty. */
 extern const uint8_t plan_no_bytes[1];
 
 /* Make or renew the plan of a record.  Return false if there is no memory. */
