@@ -20,10 +20,11 @@
 
 /*
  * Attach the calling thread, which must not be attached yet.  If the process's
- * trace has not started, start it first.  'parent' and 'start' are the parent's
- * number and the start routine, for the createThread record; both are 0 if
- * unknown.  Return NULL if events are not recorded now, if there is no memory,
- * or if there are too many threads.  Keeps errno.
+ * trace has not started, start it first.  The createThread record gets
+ * 'parent', the number of the thread that created the calling thread, and
+ * 'start', the address of the start routine; 0: unknown.  Return NULL if events
+ * are not recorded now, if there is no memory, or if there are too many
+ * threads.  Keeps errno.
  */
 struct thread *attach_thread(uint64_t parent, uint64_t start);
 

@@ -25,8 +25,8 @@ int __cxa_atexit(void (*f)(void *), void *argument, void *dso);
 int __cxa_at_quick_exit(void (*f)(void *), void *dso);
 
 /*
- * Not 0 until libc makes a second thread.  glibc has this variable since
- * version 2.32.
+ * Not 0 as long as libc has made no second thread.  glibc has this variable
+ * since version 2.32.
  */
 extern char __libc_single_threaded __attribute__((weak));
 
@@ -181,12 +181,12 @@ end_control(bool now)
  * thread would run the handler.  The other thread would find no handler, and
  * would end the process before the trace is complete.  The handler therefore
  * first registers itself again.  Each thread that calls exit() then runs the
- * handler, and waits until the trace has ended.  Between the moment when libc
- * takes a handler and the moment when the handler has registered itself again,
- * another thread needs a handler, too, so the handler is registered twice from
- * the start.  (Many registrations at the start would also help, but libc has
- * room for only 32.  For more, libc allocates, which would change the program's
- * heap.)
+ * handler, and waits until the trace has ended.  A thread may call exit() after
+ * libc has taken a handler, and before this handler has registered itself
+ * again.  This thread needs a handler, too, so the handler is registered twice
+ * from the start.  (Many registrations at the start cannot replace this,
+ * because libc has room for only 32.  For more, libc allocates, which would
+ * change the program's heap.)
  */
 static void
 at_exit(void *unused)

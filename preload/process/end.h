@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * end.h - end the trace at an exit or exec, or because of a restriction
+ * end.h - end the trace at an exit or exec, or because the program restricts
+ * itself
  *
  * Only threads of the program call these functions: from the entry points
  * (interpose_*.c), from start.c and confinement.c, and from the exit handlers,

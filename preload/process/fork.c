@@ -90,9 +90,9 @@ after_fork_in_child(void)
 }
 
 /*
- * Record the second fork event.  An event that another thread has between the
- * two fork events may have happened before or after the kernel copied the
- * memory; see hatf/events/parent_heap.c.
+ * Record the second event of the fork; before_fork() has recorded the first.
+ * An event that another thread has between these two events may have happened
+ * before or after the kernel copied the memory; see hatf/events/parent_heap.c.
  */
 static void
 after_fork_in_parent(void)

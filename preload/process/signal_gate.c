@@ -139,10 +139,10 @@ keep(int signal, const siginfo_t *info)
 	const uint64_t bit = BIT(signal);
 
 	/*
-	 * A signal by tgkill(2) is for this thread.  If the gate kept the
-	 * signal before the gate's time starts, signal_gate_start_time() would
-	 * send the signal to the thread that ends the process.  Therefore drop
-	 * the signal.
+	 * A signal by tgkill(2) is for this thread.  If the gate kept such a
+	 * signal before the gate's time has started, signal_gate_start_time()
+	 * would send the signal to another thread, the one that ends the
+	 * process.  Therefore drop the signal.
 	 */
 	if (atomic_load(&started_ns) == 0 && info->si_code == SI_TKILL)
 		return;
@@ -232,8 +232,8 @@ gate(int signal, siginfo_t *info, void *context)
 	struct signal_action action;
 
 	/*
-	 * If SA_SIGINFO is missing, the program has removed the gate and
-	 * restored it by signal(2).  'info' is then invalid.
+	 * If SA_SIGINFO is missing, the program has removed the gate, and has
+	 * set it again by signal(2).  'info' is then invalid.
 	 */
 	if (signal_action_change(signal, NULL, &action) != 0 ||
 	    (action.flags & SA_SIGINFO) == 0)

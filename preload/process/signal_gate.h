@@ -19,7 +19,7 @@
  *   tgkill(2) sent it: the gate drops such a signal;
  * - for SIGNAL_GATE_NS after the trace is finished (the gate's time), the gate
  *   keeps the signal, too, and a timer sends the signal again at the end of the
- *   gate's time, when most processes are gone.  Three signals act at once: one
+ *   gate's time, when most processes are gone.  Three kinds act at once: one
  *   that the process sends to itself; on x86-64, one that finds the ending
  *   thread waiting in a system call (on other machines such a signal acts at
  *   the end of the gate's time); and one for which the kernel refuses a timer;

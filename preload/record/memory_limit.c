@@ -96,7 +96,7 @@ subtract(uint64_t a, uint64_t b)
 }
 
 /*
- * Return the bytes that the recorder may still take of a limit: a share of the
+ * Return how many more bytes the recorder may map under 'limit': a share of the
  * bytes that the program does not use, less the recorder's own bytes.  'use'
  * bytes are in use, of which 'ours' are the recorder's.
  */

@@ -374,7 +374,8 @@ resolve_others(void)
 	atomic_store_explicit(&is_resolved, true, memory_order_release);
 	/*
 	 * The next look-ups call our dl_iterate_phdr(), which needs the
-	 * functions above.  relaxed: no other data depends on the answer.
+	 * functions above.  relaxed: no other data depends on
+	 * 'execve_is_libcs'.
 	 */
 	find_usable_size();
 	atomic_store_explicit(

@@ -67,7 +67,10 @@ record_is_dormant(void)
 dormant:
 	return true;
 #else
-	/* acquire: see what start_recording() has stored before. */
+	/*
+	 * acquire: a thread that reads false also sees everything that
+	 * start_recording() has stored before.
+	 */
 	return __builtin_expect(
 		atomic_load_explicit(&process_dormant, memory_order_acquire),
 		0);
@@ -75,9 +78,9 @@ dormant:
 }
 
 /*
- * Do allocations have call stacks, and do frees?  Events with call stacks do
- * not take the fast path ('alloc_tick' and 'free_tick' in thread.h).  Constant
- * from the first event of the process on.
+ * First variable: do allocations have call stacks?  Second: do frees?  Events
+ * with call stacks do not take the fast path ('alloc_tick' and 'free_tick' in
+ * thread.h).  Constant from the first event of the process on.
  */
 extern bool record_has_stacks __attribute__((visibility("hidden")));
 extern bool record_frees_have_stacks __attribute__((visibility("hidden")));
@@ -124,8 +127,8 @@ struct record_dtd {
 	const char *text;
 	size_t nbytes;
 	/*
-	 * Id of the process whose trace has the DTD; 0: none.  Any thread may
-	 * write the id.
+	 * '*sent' is the id of the process whose trace has the DTD; 0: none.
+	 * Any thread may write the id.
 	 */
 	uint64_t *sent;
 };
@@ -197,8 +200,8 @@ record_open(struct thread *t, uint64_t limit)
 }
 
 /*
- * 'tick' is from 't'.  Is the last tick that 't' has put into its ring the
- * current tick?  If so, 't' owns the current tick.
+ * 'tick' is the 'tick', 'alloc_tick' or 'free_tick' of the calling thread's
+ * struct.  Is it the current tick?  If so, the thread owns the current tick.
  */
 static inline __attribute__((always_inline)) bool
 record_is_current(uint64_t tick)
@@ -220,8 +223,8 @@ record_put(struct thread *t, uint64_t head, uint64_t word)
 }
 
 /*
- * 'tick' is from 't'.  May 't' read the clock for its next event without a
- * fence?
+ * May the calling thread read the clock for its next event without a fence?
+ * 'tick' is the same as for record_is_current().
  */
 static inline __attribute__((always_inline)) bool
 record_omits_fence(uint64_t tick)
@@ -238,7 +241,10 @@ record_omits_fence(uint64_t tick)
 		       CLOCK_UNFENCED;
 }
 
-/* Put a word and its stamp into the ring.  record_omits_fence() is true. */
+/*
+ * Put a word and its stamp into the ring.  Call this only if
+ * record_omits_fence() returns true.
+ */
 static inline __attribute__((always_inline)) void
 record_put_unfenced(struct thread *t, uint64_t word)
 {
@@ -276,12 +282,12 @@ record_word(struct thread *t, const uint64_t *tick, uint64_t word, bool fits)
 /*
  * Call this if record_word() has recorded nothing.  '*tick' and 'fits' are the
  * same as for record_word().  Put the event into the ring as a word and a stamp
- * if the stamp needs no fence.  'word' has a kind with a stamp.  Return false
- * and record nothing if one word cannot hold the event, if the stamp needs a
- * fence, if there is no room, or if the ring is closed.
+ * if the stamp needs no fence.  The kind in 'word' says that a stamp follows.
+ * Return false and record nothing if one word cannot hold the event, if the
+ * stamp needs a fence, if there is no room, or if the ring is closed.
  *
- * This is a function of its own so that record_word() takes as few instructions
- * as without it.
+ * This is not a part of record_word(), so that record_word() takes fewer
+ * instructions.
  */
 static inline __attribute__((always_inline, warn_unused_result)) bool
 record_unfenced_word(struct thread *t, const uint64_t *tick, uint64_t word,
@@ -374,8 +380,9 @@ void *record_calloc_slow(void *p, size_t size);
 void record_free_slow(const void *p);
 
 /*
- * Like record_free_slow() and record_realloc_begin(), for a block of a heap
- * other than malloc's.  malloc_usable_size() may not know such blocks.
+ * Like record_free_slow() and record_realloc_begin(), but for a block of a heap
+ * other than malloc's.  Do not call malloc_usable_size(), which may not know
+ * such a block.
  */
 void record_free_of_pool(const void *p);
 struct thread *record_pool_realloc_begin(const void *old);

@@ -254,7 +254,10 @@ put_short(struct thread *t, uint64_t word, enum event_kind kind,
 		    t->head + RECORD_TICK_WORDS + 2 > ring_limit(t->ring), 0))
 		return false;
 	if (record_omits_fence(t->tick)) {
-		/* Not record_put_unfenced(): t->mask may be out of date. */
+		/*
+		 * Do not call record_put_unfenced(): t->mask may be out of
+		 * date.
+		 */
 		ring_put(t->ring, t->head, word | stamped_kind);
 		ring_put(t->ring, t->head + 1, clock_read_unfenced());
 		record_leave(t, t->head + 2);
@@ -306,7 +309,7 @@ note_defined_stack(struct thread *t)
 	record_put(t, t->head, event_stack(id));
 	t->stack = id;
 	t->stack_generation = generation;
-	/* As in note_stack(). */
+	/* This barrier has the same purpose as the one in note_stack(). */
 	atomic_signal_fence(memory_order_seq_cst);
 	return __builtin_expect(stack_table_generation() == generation, 1);
 }
@@ -320,8 +323,8 @@ needs_no_fence(const struct thread *t)
 /*
  * The fast path of events with stacks.  Like record_word() and
  * record_unfenced_word() together, it puts an event that one word can hold, and
- * that needs no fence.  Return false if nothing was recorded but perhaps the
- * number of the stack.
+ * that needs no fence.  Return false if the event was not recorded.  The number
+ * of its stack may be in the ring nevertheless.
  */
 static inline __attribute__((always_inline)) bool
 put_fast(struct thread *t, uint64_t word, enum event_kind kind,
@@ -331,7 +334,7 @@ put_fast(struct thread *t, uint64_t word, enum event_kind kind,
 	bool can = t->head + 3 <= limit && needs_no_fence(t) &&
 		   note_defined_stack(t);
 
-	/* The capture took time. */
+	/* Check the tick again: it may have changed during the capture. */
 	if (__builtin_expect(can && record_is_current(t->tick), 1))
 		record_put(t, t->head, word | kind);
 	else if (can && record_omits_fence(t->tick))

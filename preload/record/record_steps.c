@@ -58,8 +58,8 @@ record_enter(void)
 		 * If 't' is wiped, free or unattached, the thread has no ring
 		 * yet.  attach_thread() and attach_nested() are in
 		 * preload/process, a higher room; code of preload/record calls
-		 * that room only here.  There, attach.c records the beginning
-		 * of the thread by calling record_event().
+		 * that room only here.  In turn, attach.c calls record_event()
+		 * to record the beginning of the thread.
 		 */
 		if (!thread_is_attached(t))
 			t = attach_thread(0, 0);
@@ -189,7 +189,7 @@ record_confirm_order(const struct thread *t)
 	errno = saved_errno;
 }
 
-/* Note that 'tick' is now the last tick in the ring of 't'. */
+/* Store 'tick' as the last tick in the ring of 't'. */
 static void
 set_tick(struct thread *t, uint64_t tick)
 {

@@ -122,8 +122,9 @@ void record_stacked_free(const struct record_block *block);
 /*
  * Try to record the begin event of a realloc of 'old', which is not NULL, with
  * its stack.  If the result is true, the ring stays closed and has room for the
- * end event.  If it is false, nothing was recorded but perhaps the number of
- * the stack, and the ring is as before.
+ * end event.  If the result is false, the event was not recorded, and the ring
+ * is open or closed as before.  The number of the stack may be in the ring
+ * nevertheless.
  */
 bool record_stacked_realloc_begin(struct thread *t, const void *old);
 

@@ -179,14 +179,14 @@ write_ring(const struct ring *r, uint64_t offset)
 
 /*
  * Return the capacity that a growing ring 'r' should have in the file.  If the
- * producer has filled half of the old capacity before the writer came, return a
- * larger one.  Otherwise the producer would soon wait for room, since the
+ * producer has already filled half of the old capacity, return a larger one.
+ * With the old capacity, the producer would soon wait for room, since the
  * writer needs some time for these events.
  *
  * The producer may go on with its copies of the old capacity and limit (struct
- * thread).  So the capacity may grow only as long as no word has been released:
- * the limit is then within the old capacity, where each word has the same place
- * with both capacities.
+ * thread).  So the capacity may grow only as long as no word has been released.
+ * Until then, the limit is within the old capacity, and each word below the
+ * limit has the same slot with both capacities.
  */
 static uint64_t
 larger_words(const struct ring *r)
@@ -203,8 +203,8 @@ larger_words(const struct ring *r)
 }
 
 /*
- * Reserve room in the file for 'r' with a capacity of 'words', and give it this
- * capacity.
+ * Reserve room in the file for 'r' with a capacity of 'words', and set the
+ * capacity of 'r' to 'words'.
  */
 static bool
 reserve_ring(struct ring *r, uint64_t offset, uint64_t words)

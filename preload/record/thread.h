@@ -61,14 +61,14 @@ struct thread {
 	_Alignas(RING_CACHE_LINE) uint64_t limit; /* in words */
 	uint64_t head;				  /* words written */
 	/*
-	 * 'tick', for allocations and for frees.  But while these events have
-	 * call stacks, this is CLOCK_NO_TICK, so that record_stacked_alloc()
-	 * or record_stacked_free() records them.
+	 * The same as 'tick', for the fast paths of allocations and of frees.
+	 * If these events have call stacks, it is CLOCK_NO_TICK instead, so
+	 * that record_stacked_alloc() or record_stacked_free() records them.
 	 */
 	uint64_t alloc_tick, free_tick;
 	struct ring *ring;
 	uint32_t mask;	/* mask of the ring; this copy saves a cache line */
-	uint32_t owner; /* the thread's number in owners.h */
+	uint32_t owner; /* the thread's number for owners.h */
 	/* 'clock_epoch' as read just before the thread's last stamp; 0: none */
 	uint64_t epoch;
 	uint64_t tick; /* last tick in the ring, or CLOCK_NO_TICK */

@@ -85,7 +85,7 @@ capture_make(void)
 /*
  * Return the number to use as the caller of the outermost frame of the walk.
  * If callers are missing, this is the number of the stack whose only frame is
- * the mark.  Return 0 if no caller is missing, or if no number is free.
+ * walk_mark().  Return 0 if no caller is missing, or if no number is free.
  */
 static uint32_t
 number_end(const struct walk *walk)

@@ -185,8 +185,8 @@ struct cie {
 
 /*
  * Read the length at the start of an entry, and set the cursor's end to the end
- * of the entry.  The largest value means that a longer length field follows; no
- * linker for x86-64 writes one, so fail.
+ * of the entry.  The length 0xffffffff would mean that a longer length field
+ * follows.  No linker for x86-64 writes such a field, so fail.
  */
 static void
 enter_entry(struct cfi_cursor *c)

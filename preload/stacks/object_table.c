@@ -91,9 +91,10 @@ without_dot(const char *path)
 }
 
 /*
- * Store the absolute path of a file that is named by a relative one.  Return
- * false if no file is there: the program may have changed its working directory
- * since it loaded the object.
+ * Store the absolute path of the file that the relative 'path' names.  Return
+ * false if the path is too long, or if there is no such file.  The file is
+ * missing if the program has changed its working directory since it loaded the
+ * object.
  */
 static bool
 set_absolute(struct stack_image_object *object, const char *path)

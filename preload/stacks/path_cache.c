@@ -27,14 +27,17 @@ has_key(const struct path_entry *e, uint64_t key)
 	return e->tag == (uint32_t)(key >> 32);
 }
 
-/* Return the offset in bytes of the word that a branch depends on. */
+/*
+ * Return the offset in bytes of the word that selects the path at the branch
+ * 'e'.
+ */
 static uint32_t
 branch_offset(const struct path_entry *e)
 {
 	return e->branch * (uint32_t)sizeof(uintptr_t);
 }
 
-/* Return the key that follows 'key' at the branch 'e'. */
+/* Return the key of the next entry, if the branch 'e' has 'key'. */
 static uint64_t
 branch_key(uint64_t key, const struct path_entry *e,
 	   const struct walk_context *here)
@@ -66,7 +69,9 @@ search(struct path_cache *cache, const struct walk_context *here,
 	return 0;
 }
 
-/* The path at 'place' follows the path that was found last.  Learn this. */
+/*
+ * Store that the path at 'place' has come after the path that was found last.
+ */
 static void
 learn(struct path_cache *cache, uint32_t place)
 {
@@ -76,7 +81,7 @@ learn(struct path_cache *cache, uint32_t place)
 	path_follow(cache, place);
 }
 
-/* The path that comes next will follow no path. */
+/* Forget the path that was found last: the next path has no predecessor. */
 static void
 forget_last(struct path_cache *cache)
 {
@@ -104,8 +109,9 @@ path_cache_find(struct path_cache *cache, const struct walk_context *here,
 struct draft {
 	struct path *path;
 	/*
-	 * The 'sp' of the path.  A fork may wipe the path itself meanwhile, and
-	 * what is read must lie on the stack even so.
+	 * A copy of the path's 'sp'.  A signal handler may fork, and the child
+	 * finds the path wiped, but not this copy.  So the child, too, reads
+	 * only words on the stack.
 	 */
 	uintptr_t sp;
 	uint16_t mark[PATH_WORDS_MAX];
@@ -177,7 +183,7 @@ static bool
 add_hidden(struct draft *draft, const struct walk_exit *exit)
 {
 	for (unsigned i = 0; i < WALK_EXIT_FRAMES; i++) {
-		/* The first one may be repeated. */
+		/* The last elements may repeat the first one. */
 		if (i != 0 && exit->hidden_slot[i] == exit->hidden_slot[0])
 			continue;
 		if (!add_word(draft, draft->sp + exit->hidden_slot[i]))
@@ -195,7 +201,10 @@ path_nlines(uint32_t count)
 	return (uint32_t)((nbytes + PATH_LINE_NBYTES - 1) / PATH_LINE_NBYTES);
 }
 
-/* Stacks that are in use will soon be added again. */
+/*
+ * Drop all paths.  A stack that comes again gets a new path at once, because
+ * its count of walks stays.
+ */
 static void
 empty(struct path_cache *cache)
 {
@@ -218,7 +227,10 @@ make_path(struct path_cache *cache, const struct walk *walk,
 {
 	struct draft draft;
 
-	/* Hidden frames after the exit would be missing in the path. */
+	/*
+	 * If the frame 'outlet' is hidden after all, the walk has more hidden
+	 * frames than the exit.  The path would lack these frames.
+	 */
 	if (walk->place[walk->count - 1].slot != outlet->slot)
 		return NULL;
 
@@ -382,7 +394,11 @@ path_cache_add(struct path_cache *cache, const struct walk *walk,
 	struct path_met *const met = meet(cache, node);
 	uint32_t place = 0;
 
-	/* If a fork has interrupted a search, this place is from before it. */
+	/*
+	 * If a signal handler that interrupted a search has forked, the child's
+	 * cache is empty, but 'last' may still be a place in the parent's
+	 * cache.
+	 */
 	if (cache->last >= cache->used)
 		forget_last(cache);
 	if (walk->end == WALK_OUTERMOST && met->times == PATH_TIMES) {

@@ -17,11 +17,11 @@
  *
  * The cache finds a path in two ways.  The first is a prediction: a program
  * tends to come to the same paths in the same order.  Each path therefore has
- * the places of paths that came after it.  Which of them is predicted depends
- * on the path before.  After each search, the cache prefetches the path that it
- * predicts for the next one.  Many programs need all of the processor's caches
- * for themselves between two captures, so without the prefetch the comparison
- * would wait for memory.
+ * the places of paths that came after it.  Which of them the cache predicts
+ * depends on the path that came before this one.  After each search, the cache
+ * prefetches the path that it predicts for the next one.  Many programs need
+ * all of the processor's caches for themselves between two captures, so without
+ * the prefetch the comparison would wait for memory.
  *
  * The second way is a table.  The stack pointer and the first visible return
  * address are the key by which a path is found.  If several paths have the same
@@ -55,9 +55,9 @@
 #define PATH_LINE_NBYTES  64u
 
 /*
- * When walks have met a stack so many times, it gets a path.  In a compiler,
- * half of the stacks that come twice do not come again as long as the pool
- * holds their paths.
+ * When walks have met a stack this many times, it gets a path.  Twice is too
+ * early: in a compiler, half of the stacks that come twice do not come again as
+ * long as the pool holds their paths.
  */
 #define PATH_TIMES 3u
 
@@ -68,9 +68,9 @@
 #define PATH_GROUP 4u
 
 /*
- * Factors of path_sum().  The factor of each word is a product of their powers.
- * The factors of any two words differ in one of their lowest 12 bits, so the
- * hash changes if two words are exchanged.
+ * Factors of path_sum().  The factor of each word is a product of powers of
+ * these two numbers.  The factors of any two words differ in one of their
+ * lowest 12 bits, so the hash changes if two words are exchanged.
  */
 #define PATH_FACTOR	 0x9e3779b97f4a7c15ull
 #define PATH_LANE_FACTOR 0xbf58476d1ce4e5b9ull
@@ -81,10 +81,10 @@ struct path {
 	 * here
 	 */
 	uintptr_t sp;
-	uint64_t sum;	/* hash of the values, and of RBP if 'takes_bp' */
+	uint64_t sum;	/* hash of the words, and of RBP if 'takes_bp' */
 	uint32_t node;	/* the number of the stack; 0: none */
 	uint32_t epoch; /* stack_table_epoch() when 'node' was found */
-	uint32_t first; /* the lower half of the first value */
+	uint32_t first; /* the lower half of the first word */
 	uint32_t reach; /* the largest of the offsets, in bytes */
 	/*
 	 * places of paths that came after this one; 0: none.  path_next()
@@ -96,9 +96,10 @@ struct path {
 	bool takes_bp;
 	/*
 	 * 'count' offsets in units of 8 bytes, and then path_mark() of each
-	 * value.  The first word is the first visible return address, and the
-	 * last words are those in the recorder's own frames.  Up to a multiple
-	 * of PATH_GROUP, the first offset is repeated before the marks.
+	 * word.  The first word is the first visible return address, and the
+	 * last words are those in the recorder's own frames.  If 'count' is no
+	 * multiple of PATH_GROUP, copies of the first offset fill the gap
+	 * before the marks.
 	 */
 	uint16_t offset[];
 };
@@ -126,8 +127,8 @@ struct path_met {
 	uint32_t node; /* number of the stack; 0: the struct is unused */
 	uint16_t path; /* the place of its path; 0: it has none */
 	/*
-	 * How often walks have met it since it took this struct from another
-	 * stack, up to PATH_TIMES.
+	 * How often walks have met the stack since it took this struct from
+	 * another stack, up to PATH_TIMES.
 	 */
 	uint16_t times;
 };
@@ -180,8 +181,8 @@ path_marks(struct path *path)
 }
 
 /*
- * Return where 'path' has its prediction, if the path at the place 'before'
- * came before it.
+ * Return the address of the prediction of 'path' for the case that the path at
+ * the place 'before' came before 'path'.
  */
 static inline uint16_t *
 path_next(struct path *path, uint32_t before)
@@ -190,12 +191,13 @@ path_next(struct path *path, uint32_t before)
 }
 
 /*
- * Compute the hash of the words that the path has on the present stack, and of
- * the frame pointer if the path depends on it.  A walk would begin at 'here'.
- * The caller has checked that the words can be read.  If a fork has wiped the
- * path meanwhile, its offsets are 0.
+ * Compute the hash of the words that are now at the path's offsets, and of the
+ * frame pointer if the path depends on it.  A walk would begin at 'here'.  The
+ * caller has checked that the words can be read.  If a fork has wiped the path
+ * meanwhile, its offsets are 0.
  *
- * Each lane takes every fourth word.  The lanes do not wait for each other.
+ * Each of the four sums takes every fourth word, so that the processor can
+ * compute the sums at the same time.
  */
 static inline __attribute__((always_inline)) uint64_t
 path_sum(const struct path *path, const struct walk_context *here)
@@ -229,8 +231,8 @@ path_applies(const struct path *path, const struct walk_context *here,
 }
 
 /*
- * The path at 'place' follows the path that was found last.  Prefetch the path
- * that will probably be next.
+ * The path at 'place' has come after the path that was found last.  Predict the
+ * next path, and prefetch it.
  */
 static inline __attribute__((always_inline)) void
 path_follow(struct path_cache *cache, uint32_t place)
@@ -275,10 +277,10 @@ uint32_t path_cache_find(struct path_cache *cache,
 
 /*
  * Call this if path_cache_find() has not found the stack either.  '*walk' has
- * found it from 'here' by the exit that was used last.  Its first visible frame
- * is 'outlet', and its number is 'node', which must not be 0.  If walks have
- * met the stack PATH_TIMES times, keep it as a path, if it can be kept.
- * Otherwise, the next search has no prediction.
+ * then found the stack from 'here', by the exit that was used last.  The
+ * stack's first visible frame is 'outlet', and the stack's number is 'node',
+ * which must not be 0.  If walks have met the stack PATH_TIMES times, make a
+ * path of it.  If the stack gets no path, the next search has no prediction.
  */
 void path_cache_add(struct path_cache *cache, const struct walk *walk,
 		    const struct walk_context *here,

@@ -23,7 +23,7 @@
 
 #include "preload/sys/memory.h"
 
-/* The slots of one cache line. */
+/* The number of slots in a cache line. */
 #define LINE_SLOTS 16u
 
 struct line {
@@ -77,7 +77,7 @@ struct tables {
 	_Atomic uint8_t is_retired[STACK_IMAGE_OBJECTS_MAX];
 	struct stack_table_turn turn;
 	struct hash_table node_slots, frame_slots;
-	/* like 'defined' of the turn, for objects */
+	/* like 'defined' in struct stack_table_turn, but for objects */
 	_Atomic uint32_t defined_object[STACK_IMAGE_OBJECTS_MAX];
 	uint64_t frame[STACK_IMAGE_NODES_MAX];
 	struct stack_image_node node[STACK_IMAGE_NODES_MAX];
@@ -190,9 +190,10 @@ find_or_insert(struct hash_table *t, uint64_t hash, uint32_t id,
 				slot, memory_order_acquire);
 
 			/*
-			 * release: a thread that finds 'id' sees its content.
-			 * acquire: if another thread has taken the slot, this
-			 * thread sees the content of the number in the slot.
+			 * release: a thread that finds 'id' sees the stack or
+			 * frame with this number.  acquire: if another thread
+			 * has taken the slot, this thread sees the stack or
+			 * frame whose number is in the slot.
 			 */
 			if (held == 0 &&
 			    (id == 0 || atomic_compare_exchange_strong_explicit(

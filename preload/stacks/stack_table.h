@@ -85,7 +85,7 @@ uint64_t stack_table_full(void);
 /*
  * Call this when an object is no longer loaded.  Its addresses may now belong
  * to another object, so after this call no search finds the old object's
- * stacks.
+ * stacks.  Begin a new epoch.
  */
 void stack_table_retire(uint32_t object);
 
@@ -113,8 +113,8 @@ extern struct stack_table_turn *stack_table_turn
 	__attribute__((visibility("hidden")));
 
 /*
- * Return how often an object has been retired.  If the result has changed since
- * a stack's number was found, the number may belong to other code.
+ * Return the number of the current epoch.  If the epoch has changed since a
+ * thread found a stack's number, the stack's number may belong to other code.
  */
 static inline uint32_t
 stack_table_epoch(void)

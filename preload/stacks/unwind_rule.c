@@ -67,7 +67,10 @@ read_rule(const struct code_object *object, uintptr_t return_address)
 		       : pack(UNWIND_UNKNOWN, 0, 0);
 }
 
-/* Return an entry of the set of 'hash' for a new rule, a free one if any is. */
+/*
+ * Return the entry for a new rule, in the set of 'hash': a free entry if there
+ * is one.
+ */
 static _Atomic uint64_t *
 choose_entry(uint64_t hash)
 {
@@ -80,8 +83,9 @@ choose_entry(uint64_t hash)
 					 memory_order_relaxed) == 0)
 			return &unwind_rules[first ^ way];
 	/*
-	 * Take each entry in turn.  Rules that push each other out of the set
-	 * then do so less often.  relaxed: any entry is right.
+	 * Replace the entries of a set in turn.  Otherwise, two rules might
+	 * replace each other again and again.  relaxed: any entry of the set is
+	 * right.
 	 */
 	return &unwind_rules[first ^ atomic_fetch_add_explicit(
 					     &turn, 1, memory_order_relaxed) %

@@ -334,13 +334,14 @@ follow_bp(struct walk *walk, int64_t idx, int64_t end, uintptr_t bp)
 }
 
 /*
- * 'bp' is the frame pointer in the frame 'idx'.  Compare the stored outer frames
- * with the memory of the stack.  Return the index of the innermost frame that
- * has changed or may have moved, or -1.
+ * 'bp' is the frame pointer in the frame 'idx'.  Compare the stored frames
+ * further out with the memory of the stack.  Return the index of the innermost
+ * frame that has changed or may have moved, or -1.
  *
- * A function may use the frame pointer register for data.  A saved frame pointer
- * that has changed is no change of a frame unless the walk finds a frame by this
- * pointer; otherwise only store the new frame pointer.
+ * A function may use the frame pointer register for data.  So a saved frame
+ * pointer may change although no frame has changed.  It counts as a change only
+ * if the walk finds a frame by this pointer.  Otherwise only store the new
+ * frame pointer.
  */
 static int64_t
 find_change(struct walk *walk, int64_t idx, uintptr_t bp,
@@ -433,8 +434,8 @@ static void
 keep(struct walk *walk, uint32_t base, uint32_t inner_count)
 {
 	/*
-	 * Stacks with different numbers must have different hashes, and a mark
-	 * changes the number.
+	 * Stacks with different numbers must have different hashes.  The number
+	 * depends on walk_mark(), so the hash must depend on it, too.
 	 */
 	uint64_t key =
 		base > 0 ? walk->frame[base - 1].key : walk_mark(walk) + 1;
@@ -546,9 +547,9 @@ note_exit(struct walk *walk, uintptr_t sp, const struct hidden *hidden)
 
 /*
  * Walk the stack.  Compare it with the frames of the previous stack, of which
- * the outermost 'top' frames are valid.  If there are too many frames, return
- * false if a previous stack is stored; otherwise keep the innermost 'depth'
- * frames and return true.
+ * the outermost 'top' frames are valid.  If there are too many frames, and a
+ * previous stack is stored, return false.  If there are too many frames, and no
+ * previous stack is stored, keep the innermost 'depth' frames and return true.
  */
 static bool
 try_walk(struct walk *walk, const struct walk_context *context, uint32_t top,

@@ -132,7 +132,10 @@ walk_mark(const struct walk *walk)
 	return walk->end == WALK_CUT && walk->depth > 1 ? STACK_MARK_CUT : 0;
 }
 
-/* Return the exit that the latest walk has used, if it was given an outlet. */
+/*
+ * Return the exit that the latest walk has used.  Call this only if
+ * walk_stack() was given an outlet in that walk.
+ */
 static inline const struct walk_exit *
 walk_last_exit(const struct walk *walk)
 {

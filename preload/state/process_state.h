@@ -171,8 +171,8 @@ bool process_is_tracing(void);
 bool process_is_closed(void);
 
 /*
- * If the state is PROCESS_NEW: is this a child process that must not be traced?
- * In other states the result has no meaning.
+ * Is this a child process that must not be traced?  Use the result only while
+ * the state is PROCESS_NEW.
  */
 bool process_is_barred(void);
 

@@ -25,8 +25,9 @@ void *valloc(size_t size);
 void *pvalloc(size_t size);
 
 /*
- * For a function that is called for each event: it begins a cache line, so it
- * takes as few of them as possible.
+ * For a function that the program calls for each event.  The function's code
+ * begins at the start of a cache line, so it is in as few cache lines as
+ * possible.
  */
 #define EXPORT_HOT EXPORT __attribute__((aligned(64)))
 

@@ -43,8 +43,8 @@ void file_unlink(int folder, const char *path, const struct file_id *id);
 struct file_id file_id_of(int fd);
 
 /*
- * Open the file at 'path' again, with the flags of open(2).  The file must be
- * the regular file 'id', and not a symbolic link.  Return -1 with errno on
+ * Open the file at 'path' again.  'flags' are those of open(2).  The file must
+ * be the regular file 'id', and not a symbolic link.  Return -1 with errno on
  * failure; errno is ESTALE if 'path' names another file.
  */
 int file_reopen(const char *path, const struct file_id *id, int flags);

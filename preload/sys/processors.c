@@ -11,7 +11,7 @@
 
 /* "0.20 0.18 0.12 3/80 11206" */
 #define LOADAVG_NBYTES 128
-/* Processors that can be counted. */
+/* Maximum number of processors that can be counted. */
 #define PROCESSORS_MAX 8192
 
 /*

@@ -21,8 +21,8 @@ find_state(char *buf, long n)
 
 	buf[n > 0 ? n : 0] = '\0';
 	/*
-	 * The name, which is in parentheses before the state, may itself
-	 * contain parentheses, so search for the last one.
+	 * The executable's name, which is in parentheses before the state, may
+	 * itself contain parentheses, so search for the last ')'.
 	 */
 	name_end = strrchr(buf, ')');
 	return name_end != NULL && name_end[1] == ' ' ? name_end + 2 : NULL;

@@ -9,8 +9,8 @@
  * The end of a heap frees its blocks.  Searching the whole table for them would
  * take too long for programs that often create and destroy heaps.  Instead, the
  * end of a heap puts a mark into the table.  A mark looks like a block of the
- * heap GONE, and has the number of the destroyed heap as its address.  The next
- * rebuild of the table, before it grows or is read, drops the marks and the
+ * heap GONE, and has the number of the destroyed heap as its address.  Before
+ * the table grows or is read, a rebuild of the table drops the marks and the
  * blocks of the destroyed heaps.
  */
 

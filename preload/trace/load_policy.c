@@ -49,11 +49,12 @@
  * The bounds of the writer's sleep while threads share processors.  A writer
  * that sleeps for SLEEP_MAX_NS still wakes up some 60 times per second.  If all
  * processors are busy, this alone can cause more than CONTENDED_END preemptions
- * per second, so the long sleep does not end the state that allows it.
+ * per second.  Threads then still count as sharing processors, although the
+ * writer sleeps long.
  */
 #define SLEEP_MIN_NS 3500000ull
 #define SLEEP_MAX_NS 16000000ull
-/* An event has at most this many words, but for rare ones. */
+/* An event has at most this many words, except for rare events. */
 #define EVENT_WORDS 3u
 
 void

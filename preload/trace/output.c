@@ -43,8 +43,8 @@ add_segment(struct text *t, uint64_t segment)
 }
 
 /*
- * Values that the conversions of one file name need besides those in struct
- * output_names, which are the same for all names.
+ * Values of conversions that differ from one file name to the next.  The values
+ * that are the same for all file names are in struct output_names.
  */
 struct fill {
 	uint64_t segment, number;

@@ -176,7 +176,7 @@ pack(struct trace *t, const uint8_t *data, size_t nbytes)
 	return packed;
 }
 
-/* Encode the next events fast or in few bytes. */
+/* Choose whether the encoder places the next metadata without a search. */
 static void
 set_pace(struct trace *t)
 {

@@ -21,8 +21,9 @@ MEMORY_LARGE static struct output output;
 static struct header_parent parent;
 
 /*
- * Note that the reason for not tracing has been reported, so that children of
- * this process do not report this reason again.  Return false.
+ * Set the fact PROCESS_IS_REFUSED: the reason for not tracing has been
+ * reported.  Children of this process then do not report this reason again.
+ * Return false.
  */
 static bool
 refuse(void)
@@ -81,8 +82,8 @@ can_afford(bool is_first, bool is_dormant)
 	if (!memory_limit_exists())
 		return true;
 	/*
-	 * The child of a fork already has all these mappings but the ring, so
-	 * the child needs memory only for a ring.
+	 * The child of a fork already has all these mappings except the ring,
+	 * so the child needs memory only for a ring.
 	 */
 	return memory_limit_allows(
 		is_first ? writer_memory_nbytes(environment_own()) +

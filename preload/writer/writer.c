@@ -220,8 +220,8 @@ rest(uint32_t wake)
 	woke_ns = sys_clock_ns(CLOCK_MONOTONIC);
 	load_policy_note_sleep(&writer->trace.load, woke_ns - now);
 	/*
-	 * After a long pause of the program, judge the rate of its events by
-	 * the time since the pause.
+	 * After a long pause of the program, measure the rate of its events
+	 * from the end of the pause.
 	 */
 	if (woke_ns - now > IDLE_AFTER_NS)
 		writer->rested_ns = woke_ns;

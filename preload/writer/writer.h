@@ -210,8 +210,9 @@ bool writer_await_fork(uint64_t ticket, uint64_t timeout_ns,
 		       struct writer_place *place_ret);
 
 /*
- * Return the approximate end of the trace.  The child of any kind of fork gets
- * the parent's value, until its own trace begins.  Any thread may call this.
+ * Return the position at the end of the trace so far.  Its number of events is
+ * approximate.  In the child of any kind of fork, return the parent's position
+ * until the child's own trace begins.  Any thread may call this.
  */
 struct writer_place writer_place(void);
 

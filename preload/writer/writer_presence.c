@@ -321,7 +321,10 @@ is_idle(uint64_t now)
 {
 	if (control_is_busy())
 		writer->quiet_since_ns = now;
-	/* An order after 'now' makes 'quiet_since_ns' the later time. */
+	/*
+	 * An order may have come after 'now'.  'quiet_since_ns' is then later
+	 * than 'now', so do not subtract it.
+	 */
 	if (now <= writer->quiet_since_ns + LEAVE_AFTER_NS)
 		return false;
 	/*
