@@ -145,7 +145,7 @@ struct hatftrace_dtd {
 	const char *name;
 	const char *text;
 	size_t size; /* length of 'text' in bytes */
-	/* used by the recorder: which process has recorded the DTD */
+	/* used by the recorder: id of the process that has recorded the DTD */
 	uint64_t sent;
 };
 

@@ -100,8 +100,8 @@ set_full(struct config *c, const char *value)
 }
 
 /*
- * Read a number of at most 12 digits at '*value' and advance '*value' past it;
- * return false if there is no digit.
+ * Read a number of at most 12 digits at '*value', and advance '*value' past the
+ * digits.  Return false if there is no digit.
  */
 static bool
 take_number(const char **value, uint64_t *n_ret)
@@ -115,8 +115,8 @@ take_number(const char **value, uint64_t *n_ret)
 }
 
 /*
- * Return the exponent of the power of two that a suffix stands for; 0 if it is
- * not the suffix of a size.
+ * Return the exponent of the power of two that the suffix of a size stands for;
+ * 0 if the suffix is unknown.
  */
 static unsigned
 size_shift(char suffix)
@@ -321,7 +321,7 @@ set_begin(struct config *c, const char *value)
 	return c->begin_now || strcmp(value, "late") == 0;
 }
 
-/* Words that can be given instead of a number of frames. */
+/* Words that HATFTRACE_STACKS accepts instead of a number of frames. */
 static const struct {
 	const char *word;
 	uint32_t depth;
@@ -356,8 +356,8 @@ set_stacks(struct config *c, const char *value)
 }
 
 /*
- * Only check the value here, because preload/config/note_writer.c reads the
- * variable again.
+ * Check the value of HATFTRACE_NOTES, but do not store the value, because
+ * preload/config/note_writer.c reads the variable itself.
  */
 static bool
 set_notes(struct config *c, const char *value)
@@ -367,8 +367,8 @@ set_notes(struct config *c, const char *value)
 }
 
 /*
- * The table of all variables.  The member 'want' says which values are valid; a
- * message has its text after the word "want".
+ * The table of all variables.  'want' says which values are valid: a message
+ * shows this text after the word "want".
  */
 static const struct variable {
 	const char *name;

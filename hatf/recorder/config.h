@@ -64,8 +64,8 @@ struct config {
 	uint64_t initial_ring_words;
 	/*
 	 * All rings together grow to at most this many words, and each ring to
-	 * at most half of this number divided by the number of rings.
-	 * UINT64_MAX if the user has set the capacity of a ring.
+	 * at most 'all_ring_words' / 2 / number of rings.  UINT64_MAX if the
+	 * user has set the capacity of a ring.
 	 */
 	uint64_t all_ring_words;
 	/* maximum number of frames in a call stack; 0: record no stacks */
@@ -78,7 +78,7 @@ struct config {
 	char rings_folder[PATH_MAX];
 };
 
-/* The environment variables, by number: 0 to CONFIG_VARIABLE_COUNT - 1. */
+/* Each variable has a number, from 0 to CONFIG_VARIABLE_COUNT - 1. */
 #define CONFIG_VARIABLE_COUNT 15
 #define CONFIG_PREFIX	      "HATFTRACE_"
 

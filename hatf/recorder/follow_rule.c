@@ -6,7 +6,7 @@
 #include <string.h>
 
 static const struct {
-	/* the word without its first letter, which may be a capital */
+	/* WORD (follow_rule.h) without its first letter */
 	const char *rest;
 	char first;
 	bool forks, execs;

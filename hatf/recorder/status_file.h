@@ -16,7 +16,7 @@
 
 #define STATUS_FILE_NBYTES 8192
 
-/* The contents of the file, which may end within 'status'. */
+/* The file ends after the first 'status_nbytes' bytes of 'status'. */
 struct status_file {
 	/*
 	 * The last order in the process's slot (bells.h) that the process has

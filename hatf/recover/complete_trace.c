@@ -154,8 +154,8 @@ extend_line(struct recovery *r)
 	more = (double)(stamp - l->stamp1) * l->slope *
 	       (1 - SLOPE_ERROR_NS / (double)(l->ns1 - l->ns0));
 	/*
-	 * A difference of more than a year means that the ring is damaged, so
-	 * ignore the stamp.
+	 * If 'stamp' is more than a year after the last reading, the ring is
+	 * damaged, so ignore the stamp.
 	 */
 	if (more < 3.2e16)
 		timeline_add(l, stamp, l->ns1 + (uint64_t)more, UINT64_MAX / 2);
@@ -245,8 +245,8 @@ add_gap(struct recovery *r)
 }
 
 /*
- * Return the word for how the process ended, as far as the caller of
- * hatf_recover() knows.
+ * Return the trailer's word for how the process ended, as far as the caller of
+ * hatf_recover() knows that.
  */
 static const char *
 end_name(unsigned flags)

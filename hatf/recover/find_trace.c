@@ -42,7 +42,7 @@ recovery_has_header(const struct recovery *r, int fd, uint64_t *start_ret)
 	return is;
 }
 
-/* Store the path of the trace in r->found.  Return false if it is too long. */
+/* Store 'path' as the trace's path in r->found; false if 'path' is too long. */
 static bool
 set_trace(struct recovery *r, const char *path)
 {
@@ -294,7 +294,11 @@ recovery_begin_anew(struct recovery *r, const char *rings, const char *trace)
 	trace = open_begun(r, rings, trace, buf);
 	if (trace == NULL || !recovery_is_owners(r, &r->trace))
 		return HATF_OK;
-	/* The recorder writes the trace's header after the ring file's. */
+	/*
+	 * The recorder writes to the trace only after it has written the header
+	 * of the ring file.  So a ring file without a header cannot belong to a
+	 * trace that is not empty.
+	 */
 	if (r->set.is_unwritten && r->trace.st.st_size != 0)
 		return recovery_fail(r, HATF_BAD_RINGS, 0, "magic");
 	if (r->trace.st.st_size == 0 && (r->flags & HATF_RECOVER_DRY_RUN) == 0)

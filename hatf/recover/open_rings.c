@@ -18,7 +18,10 @@
 #define LOCK_TRIES  50
 #define LOCK_NAP_NS 20000000l
 
-/* This many times, as far apart, read a header that is not written yet. */
+/*
+ * If the header is not written yet, read it up to this many times more, also 20
+ * ms apart.
+ */
 #define HEADER_TRIES 10
 
 static bool
@@ -151,9 +154,10 @@ recovery_is_rings_name(const char *path)
 
 /*
  * Read the header of the ring file.  If the header is not written yet, a
- * process may be about to write it, so try for a while.  If the process does
- * not, it has ended in between.  Any empty file looks like that, so accept it
- * only under the name of a ring file.
+ * process may be about to write the header, so try for a while.  If the header
+ * is still missing after that, the process has ended before it wrote the
+ * header.  Any empty file lacks the header, too, so accept such a file only if
+ * 'path' is the name of a ring file.
  */
 static enum hatf_status
 read_header(struct recovery *r, const char *path)

@@ -66,8 +66,8 @@ is_power(uint64_t n)
 /* ----------------------------------------------------------------- header */
 
 /*
- * Return the name of the first invalid field of the commit or of its trace, or
- * NULL.
+ * Return the name of the first invalid field of the commit or of the struct
+ * image_trace that the commit refers to; NULL if all fields are valid.
  */
 static const char *
 check_commit(const struct image_commit *c, const struct image *image)
@@ -318,7 +318,7 @@ words_to_hole(const struct file *f, uint64_t offset, uint64_t n)
 	return words < n ? words : n;
 }
 
-/* Return the smallest power of two that is at least 'n' and CAPACITY_MIN. */
+/* Return 'n' rounded up to a power of two, but at least CAPACITY_MIN. */
 static uint64_t
 capacity_for(uint64_t n)
 {

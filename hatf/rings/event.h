@@ -203,7 +203,7 @@ event_coded_nbytes(unsigned code)
 
 /*
  * Return the smallest size that has this size code; 0: the size is unknown.
- * The largest one is event_coded_nbytes().
+ * event_coded_nbytes() returns the largest size that has this size code.
  */
 static inline uint64_t
 event_coded_nbytes_min(unsigned code)

@@ -180,7 +180,7 @@ image_commit_ring(struct ring *r, const struct order_producer *producer,
 	c->stack = producer->stack;
 	c->sum = image_ring_commit_sum(c, seq);
 	IMAGE_STEP();
-	/* release: a reader that sees the number sees the whole slot. */
+	/* release: a reader that sees 'seq' also sees the whole slot. */
 	atomic_store_explicit(&c->seq, seq, memory_order_release);
 	IMAGE_STEP();
 }
@@ -206,7 +206,10 @@ image_commit(struct image *image, const struct image_commit *commit)
 	       sizeof(*c) - sizeof(c->seq));
 	c->sum = image_commit_sum(c, seq);
 	IMAGE_STEP();
-	/* release, both: a reader that sees the number sees the whole slot. */
+	/*
+	 * release, both: a reader that sees the new value of c->seq or of
+	 * image->seq also sees the whole slot.
+	 */
 	atomic_store_explicit(&c->seq, seq, memory_order_release);
 	IMAGE_STEP();
 	atomic_store_explicit(&image->seq, seq, memory_order_release);

@@ -70,7 +70,7 @@
  */
 #define IMAGE_WORDS_MIN 512u
 #define IMAGE_WORDS_MAX (1ull << 27)
-#define IMAGE_RINGS_MAX 65536u /* rings that are in use at a time */
+#define IMAGE_RINGS_MAX 65536u /* maximum number of rings in use at a time */
 /* Maximum length of the first block of a trace. */
 #define IMAGE_HEAD_NBYTES_MAX (4u << 20)
 
@@ -106,7 +106,7 @@ struct image_commit {
 	 * Values for the trailer; they may be slightly older than the commit.
 	 */
 	uint64_t threads, waits, wait_ns, cpu_ns;
-	/* the part of image.unattached that the trace reports as lost events */
+	/* how many events of image.unattached the trace reports as lost */
 	uint64_t unattached;
 	uint64_t sum; /* image_commit_sum() of the slot */
 };
@@ -207,8 +207,8 @@ void image_commit_ring(struct ring *r, const struct order_producer *producer,
 		       bool is_gone, uint64_t seq);
 
 /*
- * Return the checksum of the slot of commit 'seq': a CRC-32C of the number and
- * of the members between 'seq' and 'sum'.
+ * Return the checksum of the slot of commit 'seq': a CRC-32C of 'seq' and of
+ * the members between c->seq and c->sum.
  */
 uint64_t image_commit_sum(const struct image_commit *c, uint64_t seq);
 uint64_t image_ring_commit_sum(const struct ring_commit *c, uint64_t seq);

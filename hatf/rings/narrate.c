@@ -45,9 +45,9 @@ narrate_read_clock(struct narrator *n, uint64_t stamp, uint64_t now_ns)
  * writer yet.  Convert such a stamp by a longer timeline, but return at most
  * the time of the older of the last two readings.
  *
- * If a line is extended to stamps before its older point, it can be above the
- * true times, because the two readings have different errors.  The older
- * timeline therefore has the stamps before the older point of the far timeline.
+ * If a timeline is extended to stamps before its older point, the times can be
+ * too late, because the two readings have different errors.  So convert stamps
+ * before the older point of the far timeline by the older timeline.
  */
 static uint64_t
 ns_of(const struct narrator *n, uint64_t stamp)
@@ -195,8 +195,9 @@ narrate_begin_stamps(struct narrator *n)
 #define STEP_TIME 1000000u
 
 /*
- * Return how many units later than its time in the trace an event with the tick
- * 'stamp' can be at most, rounded up to NARRATE_STEP times a power of two.
+ * An event with the tick 'stamp' may have happened later than its time in the
+ * trace.  Return the maximum delay, in the trace's unit, rounded up to
+ * NARRATE_STEP times a power of two.
  */
 static uint64_t
 step_of_tick(const struct narrator *n, uint64_t stamp, bool is_brief)
@@ -219,9 +220,9 @@ step_of_tick(const struct narrator *n, uint64_t stamp, bool is_brief)
 /*
  * Prepare for an event that gets the time of the tick 'stamp'.  In a trace in
  * microseconds, put a clock comment in three cases: the last clock comment says
- * that events have their own times; the tick needs a larger step than that
- * comment states; or the tick needs a smaller step, and for STEP_TIME no tick
- * has needed the stated one.
+ * that events have their own times; the tick needs a larger step than n->step;
+ * or the tick needs a smaller step than n->step, and no tick has needed n->step
+ * for STEP_TIME.
  */
 static void
 note_tick(struct narrator *n, uint64_t stamp, bool is_brief)

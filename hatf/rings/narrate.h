@@ -145,7 +145,7 @@ struct narrator {
 };
 
 /*
- * Return the bytes of memory that a narrator needs beside the struct.
+ * Return how many bytes of memory a narrator needs besides the struct.
  * 'has_stacks': with room for stacks (narrate_use_stacks()).
  */
 size_t narrate_memory_nbytes(bool has_stacks);
@@ -170,7 +170,7 @@ void narrate_restart(struct narrator *n);
  */
 void narrate_start_clock(struct narrator *n, uint64_t stamp, uint64_t now_ns);
 
-/* Convert all stamps by this line, which a ring file has. */
+/* Convert all stamps by 'line', a timeline from a ring file. */
 void narrate_use_timeline(struct narrator *n, const struct timeline *line);
 
 /* Add a reading of both clocks: 'now_ns' was read just before 'stamp'. */

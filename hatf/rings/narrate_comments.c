@@ -113,7 +113,7 @@ narrate_lost(struct narrator *n, const struct order_producer *producer,
 	narrate_put_comment(n, &text);
 }
 
-/* The rest of a text, after parts have been taken from it. */
+/* The bytes of a text that have not been taken yet. */
 struct rest {
 	const char *bytes;
 	size_t nbytes;

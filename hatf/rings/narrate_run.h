@@ -9,7 +9,7 @@
 
 #include "hatf/rings/narrate.h"
 
-/* Can the narrator put a run now?  If not, put its events one by one. */
+/* Can the narrator put a run of events now?  If not, put them one by one. */
 bool narrate_can_take_run(const struct narrator *n);
 
 /*

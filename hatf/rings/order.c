@@ -213,8 +213,8 @@ struct span {
 };
 
 /*
- * Has a realloc with this end event kept all 'nbytes' of its old block?  It has
- * if it failed, or if it left the block where it was and did not shrink it.
+ * Has a realloc with this end event kept all 'nbytes' of its old block?  Return
+ * true if the realloc failed, or if it neither moved nor shrank the block.
  */
 static bool
 has_kept(const struct event *end, uint64_t old, uint64_t nbytes)
@@ -369,8 +369,8 @@ taken_at_end(const struct order_producer *s)
 }
 
 /*
- * Has the old block of the open realloc of 's' certainly overlapped 'span', and
- * not only the bytes by which the size code is rounded up?
+ * Has the old block of the open realloc of 's' certainly overlapped 'span'?  If
+ * only bytes by which the size code is rounded up overlap 'span', return false.
  */
 static bool
 is_certain(const struct order_producer *s, struct span span)
@@ -580,7 +580,7 @@ step(struct order *o, struct order_producer *s)
 	}
 }
 
-/* Maximum number of words in a run. */
+/* Maximum number of words in a run of events (struct order_run). */
 #define RUN_MAX 256u
 
 /*

@@ -16,11 +16,11 @@
  *          tail             (drained)            head        tail + capacity
  *   ────────┼───────────────────┼──────────────────┼───────────────┼────
  *     free  │ drained, but not  │ published, not   │  free         │
- *           │ yet in the file   │ yet drained      │               │
+ *           │ yet in the trace  │ yet drained      │               │
  *
  * The consumer keeps its reading position elsewhere (struct order_producer).
- * 'tail' moves only when the block that holds the events has reached the file,
- * so an event that the file lacks is still in the ring.
+ * 'tail' moves only when the block that holds the events has reached the trace
+ * file, so an event that the trace file lacks is still in the ring.
  *
  * A ring can be part of a mapped file, so that its contents survive if the
  * process is killed (image.h); its memory then takes disk space.  A small ring
@@ -42,8 +42,8 @@
 #define RING_HEADER_NBYTES 4096
 
 /*
- * The position that the consumer had in a ring when a block had just reached
- * the file.  Only image.c writes it; recovery reads it, too.
+ * The consumer's position in a ring at the moment when a block had just reached
+ * the trace file.  Only image.c writes this struct; recovery reads it, too.
  */
 struct ring_commit {
 	/* Number of the commit; RING_NO_COMMIT: the slot is not valid. */
@@ -120,8 +120,8 @@ struct ring {
 	uint64_t words_max;
 	uint64_t id; /* HATF number of the ring's first thread in this life */
 	/*
-	 * Number of the process's ring file that has the ring; only the
-	 * recorder uses this number.
+	 * Which of the process's successive ring files has the ring: a number
+	 * that only the recorder uses.
 	 */
 	uint64_t generation;
 	/* the ring contains the events of signal handlers */
@@ -138,7 +138,7 @@ struct ring {
 _Static_assert(sizeof(struct ring) == RING_HEADER_NBYTES,
 	       "the words must follow the header page");
 
-/* Return the bytes of memory that a ring of 'capacity' words needs. */
+/* Return how many bytes of memory a ring of 'capacity' words needs. */
 static inline size_t
 ring_nbytes(uint64_t capacity)
 {

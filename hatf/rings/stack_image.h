@@ -95,8 +95,8 @@ stack_frame_object(uint64_t frame)
 #define STACK_IMAGE_HEX_NBYTES 40u
 
 /*
- * Write the build id in hexadecimal, without a NUL.  Return the length: 0 if
- * there is no build id, or if its length is damaged.
+ * Write the build id in hexadecimal, without a NUL.  Return the number of
+ * digits: 0 if there is no build id, or if 'build_id_nbytes' is invalid.
  */
 static inline size_t
 stack_image_build_id(const struct stack_image_object *object, char *hex)

@@ -3,8 +3,8 @@
  * timeline.h - convert time stamps into nanoseconds since the start
  *
  * A timeline is a straight line through two readings of both clocks, the stamp
- * counter and the nanosecond clock; the later one is the last reading.  A
- * reading takes the nanoseconds first, and the stamp just afterwards.  So at
+ * counter and the nanosecond clock.  The later of the two is the last reading.
+ * A reading takes the nanoseconds first, and the stamp just afterwards.  So at
  * each reading, and between the two, the line gives a stamp its true time or a
  * slightly earlier time.  A converted time is therefore never later than the
  * moment at which its stamp was taken.

@@ -20,7 +20,7 @@ bool clock_has_counter;
 
 _Atomic bool clock_stamped;
 
-/* clock_omits_fences() */
+/* the result of clock_omits_fences() */
 static _Atomic bool clock_unfenced;
 
 /*
@@ -164,8 +164,9 @@ bool
 clock_omits_fences(void)
 {
 	/*
-	 * relaxed: a thread that reads true is the only one; any other thread
-	 * has called clock_go_stamped() before.
+	 * relaxed: a thread that reads true is the only thread with events.
+	 * Before a second thread has events, a thread has called
+	 * clock_go_stamped().
 	 */
 	return atomic_load_explicit(&clock_unfenced, memory_order_relaxed);
 }
@@ -183,7 +184,8 @@ first_tick(void)
 }
 
 /*
- * Has clock_go_stamped() ended the mode of 'tick', a result of first_tick()?
+ * 'tick' is a result of first_tick().  Has clock_go_stamped() been called since
+ * then, so that the clock must not start with this value?
  */
 static bool
 is_over(uint64_t tick)

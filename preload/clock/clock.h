@@ -61,7 +61,7 @@
 #define CLOCK_NO_TICK UINT64_MAX
 #define CLOCK_STAMPED (1ull << 63)
 #define CLOCK_PENDING (CLOCK_STAMPED | 1)
-/* a small negative number, which takes one byte in a comparison */
+/* -2 if signed: as the operand of a comparison, it takes only one byte */
 #define CLOCK_UNFENCED (UINT64_MAX - 1)
 /*
  * Value of 'tick' in struct thread if the thread may read the clock without a
@@ -160,10 +160,10 @@ clock_stamp(void)
 }
 
 /*
- * Read the processor's counter without a fence, which takes half as long as
+ * Read the processor's counter without a fence.  This takes half as long as
  * clock_read_counter().  The result may be some hundred cycles old, and older
- * than an earlier stamp of this thread.  It is never younger than a later store
- * of the result.
+ * than an earlier stamp of this thread.  But if the thread stores the result,
+ * the processor reads the counter before the store.
  */
 static inline uint64_t
 clock_read_unfenced(void)

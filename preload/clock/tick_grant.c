@@ -43,7 +43,10 @@ tick_grant_end_round(struct tick_grant *g, const void *alone, uint64_t now_ns)
 	const bool stamped = clock_is_stamped();
 
 	if (g->granted_ns != 0 && stamped) {
-		/* A round may be longer than the patience. */
+		/*
+		 * If the grant did not last one whole round, count it as 0 ns,
+		 * because a round may be longer than the patience.
+		 */
 		learn(g, g->rounds != 0 ? now_ns - g->granted_ns : 0);
 		g->candidate = NULL;
 	} else if (g->granted_ns != 0) {

@@ -19,7 +19,7 @@
 
 #define LINE_MAX_NBYTES (NAME_MAX + 200u)
 
-/* Keep copies, since a program may overwrite its environment. */
+/* Copies, since a program may overwrite the strings that it started with. */
 MEMORY_LARGE static char file_name[PATH_MAX];
 MEMORY_LARGE static char own_exe[NAME_MAX + 1];
 static bool is_wanted; /* the environment names a notes file */

@@ -71,9 +71,9 @@ query(unsigned what)
 }
 
 /*
- * Return the kernel's version of Landlock.  Return 0 if it has none.  Also
- * return 0 if a filter on system calls is installed, since the filter might
- * kill the process for the query.
+ * Return the kernel's version of Landlock.  Return 0 if the kernel has no
+ * Landlock.  Also return 0 if a filter on system calls is installed, since the
+ * filter might kill the process for the query.
  */
 static int
 get_version(void)

@@ -25,9 +25,9 @@
 #endif
 
 /*
- * The places where a filter would do harm.  Each value except
+ * The activities of the recorder that a filter would harm.  Each value except
  * SANDBOX_WRITER_REFUSED means that the filter kills the process or the thread,
- * or sends SIGSYS, for a system call that the recorder makes in that place.
+ * or sends SIGSYS, for a system call that the recorder makes in this activity.
  */
 enum sandbox_harm {
 	/* harm to threads of the program while they record */

@@ -120,8 +120,8 @@ control_begin(void)
 /* The socket -------------------------------------------------------------- */
 
 /*
- * Make the directory unless it exists.  Return true if it belongs to this user
- * and only this user has access to it.
+ * Make the directory unless it exists.  Return true if the directory belongs to
+ * this user, and no other user has access to it.
  */
 static bool
 make_directory(const char *path)
@@ -143,7 +143,7 @@ make_directory(const char *path)
 
 /*
  * Does a process of another container, with the same process id, already listen
- * at c.address?  If there is no descriptor for the test, the answer is yes.
+ * at c.address?  Also return true if this test cannot open a socket.
  */
 static bool
 is_taken(socklen_t nbytes)

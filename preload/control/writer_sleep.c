@@ -115,9 +115,9 @@ writer_sleep(_Atomic uint32_t *word, uint32_t expected, uint64_t timeout_ns,
 	}
 	/*
 	 * seq_cst here, in writer_sleep_interrupt(), and where the caller of
-	 * writer_sleep_interrupt() changes the word.  The writer stores
-	 * 'is_polling' and then reads the word.  The other thread changes the
-	 * word and then reads 'is_polling'.  At least one of them sees the
+	 * writer_sleep_interrupt() changes '*word'.  The writer stores
+	 * 'is_polling' and then reads '*word'.  The other thread changes
+	 * '*word' and then reads 'is_polling'.  At least one of them sees the
 	 * other's store.
 	 */
 	atomic_store_explicit(&s.is_polling, 1, memory_order_seq_cst);
@@ -129,8 +129,8 @@ writer_sleep(_Atomic uint32_t *word, uint32_t expected, uint64_t timeout_ns,
 	if (atomic_load_explicit(word, memory_order_seq_cst) == expected)
 		poll_all(fds, count, timeout_ns);
 	/*
-	 * relaxed: the caller reads the word again, with acquire.  A signal
-	 * that arrives later only ends the next sleep early.
+	 * relaxed: the caller reads '*word' again, with acquire.  A signal that
+	 * arrives later only ends the next sleep early.
 	 */
 	if (atomic_exchange_explicit(&s.is_polling, 0, memory_order_relaxed) ==
 	    0)

@@ -48,10 +48,10 @@ struct pass {
 };
 
 /*
- * Does the function 'target' with this name itself allocate or free?  An
- * operator new or delete does so if it belongs to an allocator, that is, if the
- * object of the operator also defines malloc().  The operators of a C++ library
- * only call malloc() and free().
+ * Does the function 'target', whose name is 'name', itself allocate or free?
+ * An operator new or delete does so if it belongs to an allocator, that is, if
+ * the object of the operator also defines malloc().  The operators of a C++
+ * library only call malloc() and free().
  */
 static bool
 is_allocation(const char *name, const void *target)
@@ -91,7 +91,7 @@ find_all(struct pass *pass, const char *name, void *ours)
 	return all;
 }
 
-/* Is the function in the program itself? */
+/* Is the function at 'address' in the program itself, not in a library? */
 static bool
 is_in_program(const void *address)
 {

@@ -66,7 +66,7 @@ struct pool *heap_calls_of(const void *p);
 void *heap_calls_took(struct pool *pool, void *p, size_t size, size_t alignment,
 		      unsigned flags);
 
-/* Return the size of an array in bytes, or SIZE_MAX if it overflows. */
+/* Return n * size, the bytes of an array; SIZE_MAX if the product overflows. */
 size_t heap_calls_product(size_t n, size_t size);
 
 /* Frees ------------------------------------------------------------------- */
@@ -97,7 +97,7 @@ struct heap_calls_change {
 	void *old, *p;
 	size_t old_size, size;
 	bool is_dormant;
-	bool frees; /* the call frees the old block if it returns NULL */
+	bool frees; /* if 'p' is NULL, the call has freed the old block */
 };
 
 /* Begin a realloc of 'old', which may be NULL, to 'size' bytes. */

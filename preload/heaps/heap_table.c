@@ -355,8 +355,8 @@ heap_table_put(struct pool *pool, const void *p, size_t size)
 
 	hold();
 	/*
-	 * If there is already a block at this address, the recorder has missed
-	 * the free of that block, so remove it.
+	 * If the table already has a block at this address, the recorder has
+	 * missed the free of that block, so remove the block from the table.
 	 */
 	b = (struct block *)find(&blocks, (uintptr_t)p);
 	if (b != NULL)

@@ -155,7 +155,7 @@ static struct pool *
 default_pool(const void *p)
 {
 	(void)p;
-	/* relaxed: a default matters only to the thread that has set it. */
+	/* relaxed: only the thread that has set a default heap uses it. */
 	return __builtin_expect(atomic_load_explicit(&has_defaults,
 						     memory_order_relaxed),
 				0)
@@ -498,7 +498,7 @@ our_mi_heap_destroy(void *heap)
 static void *
 our_mi_heap_set_default(void *heap)
 {
-	/* relaxed: a default matters only to this thread. */
+	/* relaxed: only this thread uses the default heap that it sets. */
 	if (pool_of(heap) != NULL)
 		atomic_store_explicit(&has_defaults, true,
 				      memory_order_relaxed);

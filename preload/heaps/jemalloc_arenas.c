@@ -58,9 +58,9 @@ ask(struct arenas *a)
 }
 
 /*
- * Find the mibs and the number of jemalloc's own arenas, once.  These queries
- * make jemalloc allocate memory, so call this function only within a call of
- * the program to jemalloc.
+ * Ask jemalloc once for the mibs of 'names', and for how many arenas it has of
+ * its own.  These queries make jemalloc allocate memory, so call this function
+ * only within a call of the program to jemalloc.
  */
 static void
 get_ready(struct arenas *a)

@@ -43,7 +43,7 @@ enum arenas_name {
 	ARENAS_NAME_COUNT
 };
 
-/* The arenas of one jemalloc.  The caller sets the first five members. */
+/* Arenas of one copy of jemalloc.  The caller sets the first five members. */
 struct arenas {
 	mallctl_fn *mallctl; /* jemalloc's real functions */
 	mallctlnametomib_fn *mallctlnametomib;

@@ -2,15 +2,15 @@
 /*
  * known_objects.c - see known_objects.h
  *
- * The place of an object's program headers identifies the object, but a new
- * object may lie where an unloaded one was.  The number of unloads can exclude
- * this.  Suppose that 'n' objects were known, and that 'k' objects have been
- * unloaded since then.  The loader appends new objects to its list, so at most
- * 'i' known objects come before a new object at index 'i'.  The other known
- * objects, at least n - i of them, were unloaded.  Therefore the object at
- * index 'i' is a known one if k < n - i.  If the place at this index has not
- * changed either, the object is still the same, and no object before it was
- * unloaded.
+ * The place of an object is the address of its program headers.  An object at
+ * the place of a known object may be a new object, if the known object has been
+ * unloaded.  To find out, count the unloads.  Suppose that 'n' objects were
+ * known, and that 'k' objects have been unloaded since then.  The loader
+ * appends new objects to its list, so at most 'i' known objects come before a
+ * new object at index 'i'.  The other known objects, at least n - i of them,
+ * were unloaded.  Therefore, if k < n - i, the object at index 'i' is a known
+ * one.  If the object that had the index 'i' before was at the same place, the
+ * two are the same object, and no object before it was unloaded.
  */
 #include "preload/heaps/known_objects.h"
 

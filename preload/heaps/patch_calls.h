@@ -89,9 +89,9 @@ struct patch {
 bool patch_calls(struct patch *patches, size_t n, const char *const *markers);
 
 /*
- * Make the loaded objects call our functions, as patch_calls() does, except the
- * 'known' ones; NULL: none is known.  The caller has set 'real' in each patch;
- * patches with NULL are skipped.
+ * Make the loaded objects call our functions, as patch_calls() does, but skip
+ * the objects in 'known'.  If 'known' is NULL, skip no object.  The caller has
+ * set 'real' in each patch.  Skip a patch whose 'real' is NULL.
  */
 void patch_new_objects(const struct patch *patches, size_t n,
 		       const struct known_objects *known);

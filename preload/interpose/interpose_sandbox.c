@@ -262,10 +262,10 @@ restrict_by_number(long number, long a, long b, long c, long d, long e, long f)
 }
 
 /*
- * Does this call change privileges that the writer must change, too?  Through
- * syscall(2), each of these calls except chroot(2) changes only the calling
- * thread, so the writer follows only if the program has no other threads.  It
- * always follows chroot(2).
+ * Does this call change privileges that the writer must change, too?  chroot(2)
+ * does.  Through syscall(2), each of the other calls below changes only the
+ * calling thread, so the writer must make the same change only if the program
+ * has no other threads.
  */
 static bool
 changes_privileges(uint64_t number)
