@@ -100,7 +100,7 @@ discard_written(int fd, uint64_t *nbytes)
 		  st.st_size);
 }
 
-/* A copy from a reader to a writer. */
+/* The state while records are copied from a reader to a writer. */
 struct copy {
 	struct hatf_reader *reader;
 	int fd;

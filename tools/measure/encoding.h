@@ -47,7 +47,7 @@ enum encoding {
 /* How to write an encoding. */
 enum encoding_flags {
 	ENCODING_COMPRESSED = 1, /* compressed, at ENCODING_LEVEL */
-	/* all fields and records, not only the paper's */
+	/* all fields and records, not only those of the paper's traces */
 	ENCODING_WHOLE = 2,
 	ENCODING_FAST = 4, /* compressed at the library's default level */
 	/* without header, trailer and "block" comments */

@@ -16,8 +16,8 @@
 #define REREAD_JOBS 2
 
 /*
- * Wall time for the whole file in nanoseconds, the median of the runs; NAN if
- * unknown.
+ * Each member is the wall time for the whole file, in nanoseconds: the median
+ * of the runs, or NAN if unknown.
  */
 struct reread {
 	double inflate_ns;

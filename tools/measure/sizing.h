@@ -13,8 +13,8 @@
 
 struct sizing {
 	/*
-	 * Lengths of the whole trace with the paper's content: [0] plain, [1]
-	 * compressed.
+	 * Lengths of the whole trace, with only the fields and records of the
+	 * paper's traces: [0] plain, [1] compressed.
 	 */
 	uint64_t nbytes[ENCODING_COUNT][2];
 	/*

@@ -118,8 +118,8 @@ put_address(struct splitting *s, const struct hatf_record *rec,
 }
 
 /*
- * Append the tag, size and addresses of a data record.  A trace with the
- * paper's content has no other fields.
+ * Append the tag, size and addresses of a data record.  The stream has no other
+ * fields, because it is written without ENCODING_WHOLE.
  */
 static void
 put_data(struct splitting *s, const struct hatf_record *rec)

@@ -17,8 +17,9 @@
 #include "tools/measure/encoding.h"
 
 /*
- * Set 'nbytes_ret' to the bytes of both streams together, [0] plain and [1]
- * compressed at ENCODING_LEVEL, for the whole trace with the paper's content.
+ * Measure both streams of the whole trace, with only the fields and records of
+ * the paper's traces.  Set nbytes_ret[0] to the plain length of both streams
+ * together, and nbytes_ret[1] to their length compressed at ENCODING_LEVEL.
  * Return HATF_OK, or an error with its details in '*err'.  Thread-safe; prints
  * nothing.
  */

@@ -33,7 +33,7 @@ struct bench {
 
 /*
  * Write all records.  Set '*ns_ret' to the time that this takes, without the
- * time to convert the records to the library's form.
+ * time to convert the records of the excerpt to struct hatf_record.
  */
 static enum hatf_status
 write_once(struct bench *b, enum encoding e, unsigned flags, double *ns_ret,

@@ -70,7 +70,7 @@ read_all(int fd, struct dtd_file *d)
 	return d->text != NULL && n >= 0;
 }
 
-/* Is the text that was read a trace? */
+/* Do the bytes that were read begin like a trace? */
 static bool
 is_trace(const struct dtd_file *d)
 {

@@ -209,7 +209,7 @@ list_records(struct c_records *all, const struct schema *schema)
 	return ok;
 }
 
-/* Return how many records of the list belong to sections before this one. */
+/* Return how many records of the list belong to sections before 's'. */
 static size_t
 count_before(const struct c_records *all, const struct schema_section *s)
 {
@@ -244,8 +244,8 @@ type_of(const struct c_records *all, const struct schema_section *s,
 /* ------------------------------------------------------------------- header */
 
 /*
- * Is the name of a section "global", or the name of an earlier section?  Ignore
- * case.
+ * Is a section called "global", or does it have the same name as an earlier
+ * section?  Ignore case.
  */
 static bool
 has_twin(const struct schema *schema, uint32_t idx)

@@ -17,14 +17,15 @@
 #define C_NAME_NBYTES 600
 
 /*
- * Room for the longest path to a nested field: records are nested at most 32
- * deep, and a step is a name of 255 bytes, an index and a suffix.
+ * Room for the longest path to a nested field.  Records are nested at most 32
+ * deep.  Each step of the path has a name of at most 255 bytes, an index and a
+ * suffix.
  */
 #define C_PATH_NBYTES 16384
 
 /*
- * A data record.  A record of the global section has only one entry, not one
- * per section.
+ * A data record.  The list has each record of the global section only once,
+ * not once for each section.
  */
 struct c_record {
 	/* the section that defines the record */
@@ -49,12 +50,15 @@ struct c_records {
 /*
  * Set '*all' to the list of the data records, and 'upper' to the name of the
  * format in capitals.  Return false if there is no memory.  The caller frees
- * all->list.  '*all' points to 'upper'.
+ * all->list.  '*all' keeps a pointer to 'upper', which must outlive '*all'.
  */
 bool c_records_open(struct c_records *all, const struct generation *g,
 		    char upper[C_NAME_NBYTES]);
 
-/* Write the first comment of the file whose name is 'name' and 'suffix'. */
+/*
+ * Write the first comment of a generated file.  The file's name is 'name'
+ * followed by 'suffix'.
+ */
 void c_put_banner(FILE *f, const char *name, const char *suffix,
 		  const char *purpose);
 
@@ -84,9 +88,10 @@ void c_join(char to[C_PATH_NBYTES], const char *a, const char *b,
 	    const char *c);
 
 /*
- * Take the name of a struct.  Return false if another struct has the name.
- * Otherwise return true, even if there is no memory.  'structs' is a tree of
- * tsearch() with copies of the names, which the caller frees.
+ * Reserve a name for a struct.  Return false if another struct has this name.
+ * Otherwise return true, even if there is no memory to store the name.
+ * 'structs' is a tree of tsearch() with copies of the reserved names, which the
+ * caller frees.
  */
 bool c_take_struct_name(void **structs, const char *name);
 

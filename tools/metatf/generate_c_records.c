@@ -206,7 +206,7 @@ struct_field(struct emitter *e, const struct schema_step *s)
 	fprintf(e->f, "\n");
 }
 
-/* Write a nested record, or an array of repeated fields. */
+/* Write the member for a nested record, or for an array of repeated fields. */
 static void
 struct_nested(struct emitter *e, const char *path, uint32_t step)
 {
@@ -416,8 +416,8 @@ static void emit_steps(struct emitter *e, const char *prefix, uint32_t first,
 
 /*
  * Return how many values one element of an array contains.  An array inside the
- * element counts as one value.  The generated code limits the number of values,
- * because values that take no bytes in the trace take memory, too.
+ * element counts as one value.  Even a value that takes no bytes in the trace
+ * takes memory, so the generated code limits the number of values.
  */
 static unsigned
 values_of_item(const struct schema_record *r, uint32_t first, uint32_t end)

@@ -20,7 +20,10 @@ struct stub {
 	const struct c_records *all;
 	const struct schema_record *record;
 	unsigned indent, loop_count;
-	/* C expressions of the numbers so far, indexed by field */
+	/*
+	 * C expressions of the numeric fields whose code is already written,
+	 * indexed by field
+	 */
 	char (*of_field)[C_PATH_NBYTES];
 };
 
@@ -42,8 +45,9 @@ put_literal(const struct stub *s, const char *before, const char *name,
 }
 
 /*
- * Store the C expression of a number: the expression of the earlier field that
- * has the same value, or else the constant in the DTD, or else 'expression'.
+ * Store the C expression of a numeric field: the expression of the earlier
+ * field that has the same value, or else the constant in the DTD, or else
+ * 'expression'.
  */
 static void
 note_number(struct stub *s, uint32_t idx, const char *expression)

@@ -12,12 +12,12 @@
  * heap, or if the hole after the block has room.
  *
  * Segregated: the size of a block is rounded up to a size from a table.  Blocks
- * of one size are cut from chunks of MODEL_CHUNK_NBYTES, which only that size
- * uses, and which are never freed.  If the size exceeds all sizes of the table,
- * or if the rounded size exceeds half a chunk, the block takes whole pages of
- * 4096 bytes instead.  The free of the block gives these pages back.  A realloc
- * to the same rounded size leaves the block in its place; any other realloc is
- * a new block and a free.
+ * of one size are cut from chunks of MODEL_CHUNK_NBYTES.  A chunk has blocks of
+ * one size only, and is never freed.  If the size exceeds all sizes of the
+ * table, or if the rounded size exceeds half a chunk, the block takes whole
+ * pages of 4096 bytes instead.  The free of the block gives these pages back.
+ * A realloc to the same rounded size leaves the block in its place; any other
+ * realloc is a new block and a free.
  *
  * In all models, blocks have no headers, and alignments above 16 bytes are
  * ignored.
@@ -43,7 +43,7 @@ struct model {
 	unsigned class_count;
 };
 
-/* The place of a block.  If 'taken' is 0, the slot has no block. */
+/* The place of the block in a slot; 'taken' is 0 if the slot has no block. */
 struct model_block {
 	uint64_t start, taken;
 };
@@ -51,7 +51,7 @@ struct model_block {
 struct heap_model {
 	const struct model *model;
 	struct holes holes;
-	/* size of a class -> number of free blocks */
+	/* size of a class -> number of free blocks of this class */
 	struct u64_map free_counts;
 	struct model_block *blocks; /* indexed by slot */
 	uint64_t heap_nbytes, peak_nbytes;
