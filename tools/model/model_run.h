@@ -8,13 +8,13 @@
 
 struct model_result {
 	/*
-	 * Size of the heap: its maximum since the window began, and its value
-	 * at the end.
+	 * Size of the heap: the maximum since the window (--from) began, and
+	 * the size at the end.
 	 */
 	uint64_t peak_nbytes, end_nbytes;
 	/*
-	 * Bytes of live blocks after rounding: their maximum since the window
-	 * began, and their number at the end.
+	 * Bytes that live blocks take after the model has rounded up their
+	 * sizes: the maximum since the window began, and the sum at the end.
 	 */
 	uint64_t peak_taken_nbytes, end_taken_nbytes;
 	uint64_t moved_count; /* number of reallocs that moved a block */

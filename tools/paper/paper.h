@@ -14,7 +14,7 @@
 #define PAPER_PROGRAMS 4
 #define PAPER_ROWS     (PAPER_PROGRAMS + 1)
 
-/* The programs, then "average". */
+/* Names of the rows: the programs, then "average". */
 extern const char *const paper_rows[PAPER_ROWS];
 
 /*

@@ -37,7 +37,7 @@ per_record(uint64_t nbytes, uint64_t records)
 	return (double)nbytes / (double)records;
 }
 
-/* Where to print, and how. */
+/* Where to print the tables, and in which format. */
 struct page {
 	struct out *out;
 	enum table_format format;
@@ -412,8 +412,8 @@ print_table6(const struct report *r, const struct page *page,
 /* ----------------------------------------------------------------- table 9 */
 
 /*
- * Fill in part 'p' of a row of table 9: the figures of breakdown 'p', which is
- * for one placement of metadata.
+ * Each cell of table 9 has one figure for each placement of metadata.  Fill in
+ * figure 'p' of all cells in a row.  The figures come from breakdown 'p'.
  */
 static void
 put_breakdown(struct table_row *row, const struct measured *m, size_t p)
@@ -558,7 +558,7 @@ add_ratio(struct table *g, const char *name, double measured, double paper)
 	row->figures[1][0] = paper;
 }
 
-/* Add the ratios of read times, measured here and in the paper. */
+/* Add rows with ratios of read times: our ratios, and those of the paper. */
 static void
 add_time_ratios(struct table *g, const struct averages *a)
 {
@@ -592,7 +592,7 @@ print_table11(const struct report *r, const struct page *page,
 		.paper_column = 1,
 	};
 	const double(*const bytes)[2] = a->nbytes;
-	/* The averages of the paper's table 4, by the paper's columns. */
+	/* The row of averages in the paper's table 4. */
 	const double(*const p4)[2] = paper_table4[PAPER_PROGRAMS];
 
 	add_ratio(&g, "bytes: HATF (best) / HATF (naive)",

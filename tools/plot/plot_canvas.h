@@ -40,7 +40,8 @@ struct canvas_style {
 
 struct canvas_text {
 	/*
-	 * the point of the baseline that 'anchor' names: start, middle or end
+	 * position of the start, the middle or the end of the text's baseline,
+	 * as 'anchor' says
 	 */
 	double x, y;
 	double size;

@@ -41,8 +41,8 @@ find_axis(struct plot_data *d)
 	d->peak = c->peak_level;
 	d->peak_at = distance(c, &c->peak);
 	/*
-	 * On an axis of events, the moment of the peak has the number of the
-	 * next event.  So step back to the event that made the peak.
+	 * On an axis of events, 'peak_at' is now the number of the event after
+	 * the peak.  Step back to the event that made the peak.
 	 */
 	if (!is_time && d->peak_at > d->first)
 		d->peak_at--;
@@ -150,9 +150,9 @@ plot_data_make(struct plot_data *d, const struct census *c)
  */
 struct walk {
 	const struct plot_data *d;
-	/* the value of each stack or lane, indexed by its census row */
+	/* live bytes or blocks of each stack or lane, by its census row */
 	uint64_t *rows;
-	uint64_t *now; /* the value of each group */
+	uint64_t *now; /* live bytes or blocks of each group */
 	size_t next;   /* index of the next point of the history */
 };
 

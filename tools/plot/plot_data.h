@@ -6,8 +6,9 @@
  * units of the trace, or in events.  Values are bytes, or blocks if the census
  * follows blocks.
  *
- * With layers, 'shown' is the sum of a bin's layers.  This sum is the value at
- * the end of the bin or, in the bin that contains the peak, at the peak.
+ * With layers, 'shown' is the sum of a bin's layers.  In the bin that contains
+ * the peak, this sum is the value at the peak.  In any other bin, it is the
+ * value at the end of the bin.
  */
 #ifndef PLOT_DATA_H
 #define PLOT_DATA_H

@@ -155,7 +155,7 @@ drop_folders(char *buf)
 	memcpy(buf, copy, used + 1);
 }
 
-/* Is there "operator" before 'at', so that '<' or '(' is a part of the name? */
+/* Is '*at' a part of the name of an operator, such as '<' in "operator<"? */
 static bool
 is_operator(const char *name, const char *at)
 {

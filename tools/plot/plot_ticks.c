@@ -10,8 +10,9 @@
 #define MINUTE 60e9
 
 /*
- * A unit, such as KiB or seconds.  Except in long runs, the distance between
- * two ticks is 1, 2 or 5 times a power of 10, in this unit.
+ * A unit, such as KiB or seconds.  The distance between two ticks is 1, 2 or 5
+ * times a power of 10, in this unit.  A time axis of more than 2 minutes uses
+ * 'long_steps' instead.
  */
 struct unit {
 	double size;
@@ -37,8 +38,8 @@ static const struct unit time_units[] = {
 #define TIME_UNIT_COUNT (sizeof(time_units) / sizeof(time_units[0]))
 
 /*
- * The distances between two ticks in long runs, in minutes: 1 minute to 12
- * days.
+ * Possible distances between two ticks on a time axis of more than 2 minutes:
+ * 1 minute to 12 days, in minutes.
  */
 static const double long_steps[] = {
 	1, 2, 5, 10, 15, 20, 30, 60, 120, 180, 360, 720, 1440, 2880, 7200, 17280
@@ -83,7 +84,10 @@ round_up(double least)
 	return least <= power * 5.0001 ? 5 * power : 10 * power;
 }
 
-/* Return the distance between two ticks, in the same scale as 'length'. */
+/*
+ * Return the distance between two ticks.  It is in bytes, events or
+ * nanoseconds, as 'length' is.
+ */
 static double
 find_step(enum tick_kind kind, double length, unsigned wanted)
 {
@@ -98,8 +102,8 @@ find_step(enum tick_kind kind, double length, unsigned wanted)
 	}
 	step = round_up(least / unit->size) * unit->size;
 	/*
-	 * Bytes, events and nanoseconds cannot be divided, so return at least
-	 * 1.
+	 * Return at least 1, because fractions of a byte, of an event or of a
+	 * nanosecond do not occur.
 	 */
 	return step < 1 ? 1 : step;
 }

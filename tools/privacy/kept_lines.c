@@ -207,9 +207,9 @@ static const struct rule stack_note[] = {
 
 /*
  * The rules for each kind of comment.  If there is NULL instead of rules, omit
- * the comment, and do not count it as left out.  These are the kinds "block",
- * "sum" and "stacks", which the writer of the new trace makes itself, and
- * "dtd", which describes values of "event" that are omitted anyway.
+ * the comment, but do not count it as left out.  The writer of the new trace
+ * makes its own comments "block", "sum" and "stacks".  A comment "dtd"
+ * describes values of "event" that are omitted anyway.
  */
 static const struct {
 	const char *kind;
@@ -259,8 +259,8 @@ find_line(const char *lines, size_t nbytes, const char *key,
 }
 
 /*
- * Is the value longer than 'skipped' bytes, but as short as numbers are?  And
- * are all bytes after the first 'skipped' bytes among 'bytes'?
+ * Is the value longer than 'skipped' bytes, but not longer than a number can
+ * be?  And are all its bytes after the first 'skipped' bytes among 'bytes'?
  */
 static bool
 has_only(const struct line *line, size_t skipped, const char *bytes)

@@ -25,8 +25,8 @@
 #define PHDR_MAX 256
 
 /*
- * Open the file that execvp() would run for 'command'; -1 if there is none, or
- * if it cannot be read.
+ * Open the file that execvp() would run for 'command'.  Return -1 if there is
+ * no such file, or if it cannot be read.
  */
 static int
 open_command(const char *command)

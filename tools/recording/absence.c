@@ -51,8 +51,8 @@ absence_end(struct absence *a)
 }
 
 /*
- * Is 'name' the file name of a trace that process 'pid' writes by the template
- * 'text'?  The recorder may have appended a number to the name.
+ * Is 'name' a file name that the template 'text' gives to a trace of process
+ * 'pid'?  The recorder may have appended a number to the name.
  */
 static bool
 is_ours(const char *text, pid_t pid, const char *name)

@@ -123,7 +123,10 @@ compare_path(const void *a, const void *b)
 	return strcmp(x->path, y->path);
 }
 
-/* Is the trace's process older than the command?  False if unknown. */
+/*
+ * Is the trace's process older than the command?  Return false if the start of
+ * the process is unknown.
+ */
 static bool
 is_older(const struct collected_trace *trace, const struct launch *l)
 {

@@ -45,7 +45,7 @@ struct collected_trace {
 	/* the trailer says that the process executed another program */
 	bool has_execed;
 	bool has_stopped; /* the trailer says that recording was stopped */
-	bool is_mended;	  /* we wrote the trailer, see mend.h */
+	bool is_mended;	  /* mend_traces() wrote the trailer, see mend.h */
 	bool is_running;  /* the process is still running, see mend.h */
 	/* after this trace, the process executed a program without a trace */
 	bool has_vanished;

@@ -35,7 +35,8 @@ struct notebook {
 	/* path of the file of notes; empty: there is none */
 	char path[PATH_MAX];
 	int fd;
-	const char *out; /* only traces named by this template can be lost */
+	/* only traces named by this template can count as lost */
+	const char *out;
 	/* the user was told that the command itself runs untraced */
 	bool own_is_reported;
 	/*

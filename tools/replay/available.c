@@ -56,8 +56,8 @@ open_file(const char *root, const char *folder, const char *name)
 
 /*
  * Return the number after 'key' in the first line that begins with 'key'.
- * Return UINT64_MAX if there is no such file or line, or if no number follows
- * 'key', as in "max".
+ * Return UINT64_MAX if there is no such file or line, or if another word, such
+ * as "max", is in place of the number.
  */
 static uint64_t
 read_number(const char *root, const char *folder, const char *name,
@@ -194,10 +194,9 @@ is_mount(const struct group_files *files, const char *text)
 }
 
 /*
- * 'line' is a line of mountinfo.  If the line is about a mount for which
- * is_mount() returns true, store the folder of the group 'path' or, if the
- * mount does not show this group, the mount point.  Return whether the mount
- * shows the group.
+ * 'line' is a line of mountinfo.  Ignore the line if is_mount() returns false
+ * for its mount.  If the mount shows the group 'path', store the folder of the
+ * group and return true.  Otherwise store the mount point and return false.
  */
 static bool
 try_mount(const struct group_files *files, const char *line, const char *path,

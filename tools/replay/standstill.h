@@ -30,8 +30,8 @@ void standstill_open(struct standstill *s, const struct driver_run *run,
 void standstill_close(struct standstill *s);
 
 /*
- * Look at the places of all threads, 'ms' after the previous look.  If the
- * driver has stood still for 'limit_ms', describe this in 'text', of 'cap'
+ * Find out in which calls the threads are, 'ms' after the previous look.  If
+ * the driver has stood still for 'limit_ms', describe this in 'text', of 'cap'
  * bytes, and return true.
  */
 bool standstill_look(struct standstill *s, uint64_t ms, uint64_t limit_ms,

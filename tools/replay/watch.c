@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Longest time between two looks at the places of the threads. */
+/* Maximum time between two looks at the driver, in milliseconds. */
 #define LOOK_MS 250
 
 /*

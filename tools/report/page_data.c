@@ -137,7 +137,8 @@ end_of(const struct data *d, uint64_t number, unsigned shift)
 }
 
 /*
- * Return the figure of a span that belongs to keys[column] in write_series().
+ * Return the figure of the span 's' that write_series() writes for
+ * keys[column].
  */
 static uint64_t
 span_value(const struct span *s, unsigned column)

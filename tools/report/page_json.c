@@ -35,7 +35,7 @@ page_text_nbytes(const char *text)
 {
 	uint64_t nbytes = 3;
 
-	/* An invalid byte becomes \\xHH, which takes only 5 bytes. */
+	/* 6 bytes suffice for an invalid byte: it becomes the 5 bytes \\xHH. */
 	for (const char *p = text; *p != '\0'; p++) {
 		const unsigned char c = (unsigned char)*p;
 

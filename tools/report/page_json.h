@@ -11,7 +11,7 @@
 #include "tools/summary/census.h"
 #include "tools/ui/out.h"
 
-/* No value; written as -1. */
+/* Stands for "no value".  page_put_column() writes it as -1. */
 #define PAGE_NONE UINT32_MAX
 
 /* Write a string with its quotes; invalid UTF-8 becomes \xHH. */

@@ -230,9 +230,9 @@ compare_places(const void *a, const void *b)
 }
 
 /*
- * A region begins at place 'i' and ends at the next gap.  Return its number of
- * rows, each of 2^shift chunks.  Set '*end_ret' to the first place after the
- * gap.
+ * A region begins at places[i] and ends at the next gap.  Return the number of
+ * rows of the region, each of 2^shift chunks.  Set '*end_ret' to the index of
+ * the first place after the gap.
  */
 static uint64_t
 region_rows(const struct place *places, uint32_t count, uint32_t i,

@@ -21,7 +21,7 @@
 /* Maximum number of rows of the map on the page. */
 #define PAGE_MAP_ROWS 192
 
-/* log2 of the size of a chunk at the start. */
+/* log2 of the initial size of a chunk, in bytes. */
 #define PAGE_MAP_SHIFT 12
 
 struct page_column {

@@ -19,7 +19,8 @@
 #define PAGE_MARKS_MAX 500
 
 /*
- * The longest step of a coarse clock in microseconds, if the trace states none.
+ * The longest step, in microseconds, to assume for a coarse clock if the trace
+ * states no longest step.
  */
 #define PAGE_COARSE_TICK 2000
 
@@ -54,8 +55,8 @@ struct page_sights {
 };
 
 /*
- * The function 'watch' for a struct gather_options, with a struct page_sights
- * as 'ctx'.
+ * Handle a batch of events.  This function is for the member 'watch' of struct
+ * gather_options; the member 'watch_ctx' must point to a struct page_sights.
  */
 void page_sights_see(void *ctx, const struct census *c,
 		     const struct hatf_event *events, size_t n);

@@ -154,7 +154,7 @@ page_tree_frame(struct page_tree *t, uint64_t frame_id)
 	if (row != ID_ROWS_NONE)
 		return t->frame_of_id.rows[row];
 	hatf_stacks_get_frame(t->stacks, frame_id, &f);
-	/* If the frame has no function, its name is its place in the code. */
+	/* If the function is unknown, use a name such as "module+0xoffset". */
 	row = add_frame(t,
 			f.function != NULL
 				? f.function

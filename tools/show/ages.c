@@ -73,7 +73,7 @@ compare(const void *a, const void *b)
 static struct age
 age_of(const struct census *c, const struct birth *birth)
 {
-	/* Events are numbered from 0, so this is the number of the last one. */
+	/* The number of the last event.  Events are numbered from 0. */
 	const uint64_t last = c->last.event > 0 ? c->last.event - 1 : 0;
 
 	return (struct age){

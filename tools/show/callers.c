@@ -17,15 +17,16 @@ struct callers {
 	 */
 	uint32_t *first, *rows;
 	/*
-	 * for each stack that begin() took: the id of what remains of it, from
-	 * the frame reached outwards; 0: nothing remains
+	 * for each stack that begin() took: the id of its outer part, which
+	 * begins with the frame that callers_find() has reached; 0: no frame is
+	 * left
 	 */
 	uint64_t *at;
 };
 
 /*
- * The name of the caller that one stack has reached, and the value of the
- * stack.  Several stacks may have reached callers with the same name.
+ * The name of the caller that callers_find() has reached in one stack, and the
+ * value of this stack, groups_value().  Shares may have equal names.
  */
 struct share {
 	char *name;
@@ -75,7 +76,10 @@ callers_close(struct callers *c)
 
 /* ---------------------------------------------------------- the main caller */
 
-/* Return the name of the frame reached; "" at the end; NULL: no memory. */
+/*
+ * Return the name of the innermost frame of 'stack', or "" if 'stack' is 0.
+ * Return NULL if there is no memory.
+ */
 static const char *
 name_of(const struct callers *c, uint64_t stack)
 {
@@ -177,9 +181,9 @@ name_main(const struct callers *c, const uint64_t *values, uint32_t n)
 }
 
 /*
- * Take the stacks of the site whose value for 'key' is not 0.  In each of them,
- * go to the caller of the site.  Store the values of these stacks, and return
- * the number of stacks.
+ * Take those stacks of the site that have a value other than 0 for 'key'.  In
+ * each of them, go to the caller of the site.  Store the values of these
+ * stacks, and return the number of stacks.
  */
 static uint32_t
 begin(struct callers *c, uint32_t site, enum group_key key, uint64_t *values)

@@ -4,9 +4,9 @@
  *
  * A program that calls malloc() only through a function of its own, such as
  * xmalloc(), has few sites.  The stacks of such a site differ only further
- * outward: follow them from the site to the first frame that is not the same in
- * all of them.  Of the callers there, the one with the largest value is the
- * main caller.
+ * outward.  callers_find() follows these stacks from the site outwards, to the
+ * first frame that is not the same in all of them.  Of the callers there, the
+ * one whose stacks have the largest value (groups_value()) is the main caller.
  */
 #ifndef CALLERS_H
 #define CALLERS_H

@@ -25,7 +25,7 @@ void show_warning(struct out *o, const char *text);
 
 /*
  * Find out how to cut the middle out of a name that is longer than 'fits'
- * bytes, which must be at least 20.  Store in '*head_ret' the number of bytes
+ * bytes.  'fits' must be at least 20.  Store in '*head_ret' the number of bytes
  * to keep at the beginning of the name, and in '*tail_ret' the offset of the
  * bytes to keep at the end.  Return false if the name fits.
  */

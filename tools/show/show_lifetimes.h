@@ -12,10 +12,10 @@ void show_lifetimes(struct out *o, const struct census *c);
 
 /*
  * Return an array of objects, each for a pair of a size class and a lifetime
- * class.  An object has two amounts of freed blocks of its size class: the
- * blocks whose lifetime, counted in events, is in the lifetime class, and the
- * blocks whose lifetime, in units of time, is in that class.  A pair for which
- * both amounts are 0 has no object.
+ * class.  An object has two amounts of freed blocks in its size class: the
+ * blocks whose lifetime in events is in the lifetime class, and the blocks
+ * whose lifetime in time units is in the lifetime class.  A pair for which both
+ * amounts are 0 has no object.
  */
 json_t *show_json_lifetimes(const struct census *c);
 

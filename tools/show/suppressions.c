@@ -62,7 +62,7 @@ suppressions_match(const char *pattern, const char *text)
 
 /*
  * If 'is_allocating' is set, the frame is of the allocator or of operator new.
- * Do not compare the module of such a frame: operator new belongs to the
+ * Compare only the function of such a frame: operator new belongs to the
  * standard library of C++, and the stacks of most C++ allocations have it.
  */
 static bool

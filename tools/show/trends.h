@@ -9,8 +9,8 @@
  * those at the end of a point of the history: the end that is nearest to the
  * end of the part.  If the points are fine (FINE_POINTS_MAX in history.h), the
  * two ends are at most 1/1024 of the trace apart, or at most 1/16 if the live
- * bytes of so many stacks change that only POINTS_MIN points are left.  A short
- * trace has a point for each time, and its trends are exact.
+ * bytes of so many stacks change that only POINTS_MIN points are left.  In a
+ * short trace, each point is one time unit or event wide, so trends are exact.
  */
 #ifndef TRENDS_H
 #define TRENDS_H

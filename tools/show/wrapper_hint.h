@@ -17,7 +17,7 @@ struct wrapper_hint {
 	struct callers *callers;
 	const uint32_t *order; /* the sites of the list, largest value first */
 	uint32_t count;	       /* number of these sites */
-	enum group_key key;    /* selects the value */
+	enum group_key key;    /* selects the value of a site */
 	uint64_t nbytes;       /* sum of the values of all sites, in bytes */
 };
 

@@ -32,7 +32,8 @@ struct block_filter {
 	bool is_alloc_announced, is_free_announced, is_realloc_kept;
 	struct hatf_record realloc;
 	bool has_failed, has_seen_stack, has_seen_alloc;
-	bool has_judged, has_chosen; /* any allocation */
+	/* Has the filter judged an allocation?  Has it chosen one? */
+	bool has_judged, has_chosen;
 };
 
 enum judgement {
@@ -367,7 +368,7 @@ end_block(struct block_filter *f, uint64_t heap, uint64_t address)
 
 /*
  * Is the record the alloc or the free that belongs to the most recent realloc?
- * If so, note that this alloc or free is no longer to come.
+ * If so, note that this alloc or free has come.
  */
 static bool
 is_announced(struct block_filter *f, const struct hatf_record *rec)

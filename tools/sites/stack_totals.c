@@ -115,7 +115,7 @@ put_extent(struct stack_counter *c, uint64_t id, struct extent extent)
 	return true;
 }
 
-/* Return the extent of a stack; its depth is 0 if it is not known yet. */
+/* Return the extent of a stack.  If it is not known yet, its depth is 0. */
 static struct extent
 known_extent(const struct stack_counter *c, uint64_t id)
 {

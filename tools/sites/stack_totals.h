@@ -22,8 +22,9 @@ struct stack_totals {
 	uint64_t allocations;	 /* reallocs, and allocs outside a realloc */
 	uint64_t without_stack;	 /* allocations without a defined stack */
 	/*
-	 * Allocations whose stack lacks outer frames: frames beyond the limit,
-	 * and frames whose caller is unknown (FORMAT.md, "Stacks").
+	 * Allocations whose stack lacks outer frames: because the number of
+	 * frames has a limit, or because the recorder did not find the caller
+	 * of the outermost frame (FORMAT.md, "Stacks").
 	 */
 	uint64_t cut_off, unknown_caller;
 	/* number of frames of an allocation's stack: maximum and sum */

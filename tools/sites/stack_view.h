@@ -85,9 +85,9 @@ void stack_view_report_wrappers(const struct stack_view *view,
 uint64_t stack_view_top(struct stack_view *view, uint64_t stack);
 
 /*
- * Return the stack of the caller: 'stack' without its innermost frame and, in a
- * view that is not raw, without frames of the recorder that follow.  Return 0
- * if there is no caller.
+ * Return the stack of the caller: 'stack' without its innermost frame.  Unless
+ * the view is raw, also leave out the frames of the recorder that come next.
+ * Return 0 if there is no caller.
  */
 uint64_t stack_view_caller(const struct stack_view *view, uint64_t stack);
 

@@ -3,7 +3,7 @@
  * account.h - the allocations of one stack, thread, size class or heap
  *
  * One pass over the trace gives the exact live bytes that each account has at
- * the peak of the whole trace; each change takes only O(1) time.  The trace has
+ * the peak of the whole trace.  Each event takes only O(1) time.  The trace has
  * a number, its epoch, which each new peak increases.  If a peak has occurred
  * since an account's last change, the account saves its live bytes before its
  * next change:

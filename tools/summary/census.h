@@ -61,7 +61,7 @@ census_class(uint64_t n)
 	return n <= 1 ? (unsigned)n : 65 - (unsigned)__builtin_clzll(n - 1);
 }
 
-/* Return the largest number of a class. */
+/* Return the largest size, or the largest lifetime, in class 'c'. */
 static inline uint64_t
 census_class_end(unsigned c)
 {

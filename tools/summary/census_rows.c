@@ -69,7 +69,7 @@ census_add_thread(struct census *s, uint64_t id)
 						 sizeof(struct census_thread));
 	s->threads = threads;
 	if (ok) {
-		/* Make room in the index for each thread. */
+		/* Make room in 'lane_index' for each thread. */
 		void *index =
 			realloc(s->lane_index, sizeof(uint32_t) * CLASS_COUNT *
 						       (size_t)s->thread_cap);

@@ -13,8 +13,9 @@
 #include "tools/summary/site_names.h"
 
 /*
- * The first four values are in the order of enum site_part (site_names.h).  The
- * other values, and those that stat.c adds after BY_HEAP, are not.
+ * The first four values have the order of enum site_part (site_names.h),
+ * because groups.c converts them to that enum.  stat.c adds its own values
+ * after BY_HEAP.
  */
 enum group_by {
 	BY_SITE,

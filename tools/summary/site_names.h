@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * site_names.h - the places of call stacks, and their names
+ * site_names.h - the names of the sites and frames of call stacks
  *
  * The other files of tools/summary get the names of stacks only from this file,
  * which gets them from a stack_view.  Names are already escaped (escape.h), so
@@ -12,7 +12,7 @@
 #include "hatf/hatf.h"
 #include "tools/sites/stack_view.h"
 
-/* Selects the part of a place that site_names_get() returns. */
+/* Selects the part of a site's name that site_names_get() returns. */
 enum site_part {
 	SITE_PLACE, /* function, file and line, or module and offset */
 	SITE_FUNCTION,

@@ -13,7 +13,8 @@
 #include "tools/summary/size_tables.h"
 
 /*
- * Sizes up to this one, which nearly all blocks have, are looked up in a table.
+ * Maximum size that is looked up in the table 'small'.  Nearly all blocks are
+ * that small.
  */
 #define WASTE_SMALL 4096
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Number of places in each folder. */
+/* Number of paths to try in each folder (object_file.h). */
 #define PLACES 4u
 
 /* Is this a build id from which the path of a file can be made? */
@@ -17,11 +17,17 @@ is_usable(const char *build_id)
 {
 	const size_t length = strlen(build_id);
 
-	/* The text is from a trace: it must not lead out of the folder. */
+	/*
+	 * Allow only hexadecimal digits, because a '/' or ".." in an untrusted
+	 * build id would lead out of the folder.
+	 */
 	return length > 2 && strspn(build_id, "0123456789abcdef") == length;
 }
 
-/* Return one of the places in a folder, whose name has 'nbytes' bytes. */
+/*
+ * Return path number 'place' of the PLACES paths in a folder.  The first
+ * 'nbytes' bytes of 'folder' are the name of the folder.
+ */
 static char *
 place_in(const char *folder, int nbytes, const char *path, const char *build_id,
 	 unsigned place)

@@ -15,9 +15,10 @@
 #include <stdbool.h>
 
 /*
- * Return the path to try after 'n' others, which the caller frees; NULL if
- * there are no more, or no memory.  The first one is 'path' itself.  The others
- * are in the folders of 'folders', which are separated by colons:
+ * Return the path to try after 'n' other paths.  The caller frees this string.
+ * Return NULL if no path is left, or if there is no memory.  The first path is
+ * 'path' itself.  The other paths are in the folders of 'folders', which are
+ * separated by colons:
  *
  *   FOLDER/.build-id/xx/yyy.debug, FOLDER/.build-id/xx/yyy
  *   FOLDER/PATH

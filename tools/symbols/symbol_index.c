@@ -10,10 +10,10 @@
  *
  * If no range contains the address, libdwfl chooses among the symbols without a
  * size, which are labels of assembly code.  It takes the last label before the
- * address, if the label is in the section of the address, and if no symbol that
- * begins before the address ends after the label.  libdwfl rarely takes a
- * label, so this file only finds out whether it may do so, and then asks
- * libdwfl for the label.
+ * address on two conditions: the label is in the section of the address, and no
+ * symbol that begins before the address ends after the label.  libdwfl rarely
+ * takes a label.  So this file only finds out whether libdwfl may take one, and
+ * then asks libdwfl for the label.
  */
 #ifdef HAVE_LIBDW
 

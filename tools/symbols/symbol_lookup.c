@@ -164,7 +164,7 @@ use_file(struct symbol_lookup *l, struct object *o, const char *path)
 		return MISSING;
 	}
 	dwfl_report_begin(o->dwfl);
-	/* If this succeeds, it takes ownership of the descriptor. */
+	/* On success, dwfl_report_offline() takes ownership of 'fd'. */
 	o->module = dwfl_report_offline(o->dwfl, resolved, resolved, fd);
 	if (o->module == NULL)
 		close(fd);

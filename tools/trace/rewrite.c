@@ -124,9 +124,9 @@ rewrite_header(const struct hatf_record *first, unsigned drop)
 }
 
 /*
- * Return a copy of 'header' that says that blocks are missing, and that lacks
- * the lines that are true only for all blocks together.  Free 'header'.  Return
- * NULL if there is no memory.
+ * Return a copy of 'header' for an output that lacks some blocks.  The copy
+ * says so, and omits the lines that are true only for all blocks together.
+ * Free 'header'.  Return NULL if there is no memory.
  */
 static char *
 header_of_filtered(char *header)
@@ -283,8 +283,8 @@ fate_of_samples(const struct hatf_format *format)
 	    strcmp(format->name, "memtrace") == 0)
 		return "";
 	/*
-	 * A format that can only be written has sums.  The sums of a sampled
-	 * source are estimates.
+	 * A format that libhatf can write, but not read, has sums instead of
+	 * calls.  The sums of a sampled source are estimates.
 	 */
 	return format->reads ? "; the output does not say that it is sampled"
 			     : "; the output contains estimates for all blocks";

@@ -40,9 +40,9 @@ bool scan_open_numbered(struct scan *s, const char *path,
 			bool inherit);
 
 /*
- * Open a file that was named by a directory or another file, not by the user
- * (HATF_READER_FOUND).  Return NULL if the file cannot be opened or is not a
- * trace.
+ * Open a file that was found in a directory or named in another file, not named
+ * by the user (HATF_READER_FOUND).  Return NULL if the file cannot be opened or
+ * is not a trace.
  */
 struct hatf_reader *scan_found(const char *path);
 

@@ -3,11 +3,11 @@
  * trailer.c - see trailer.h
  *
  * The trailer is the last record.  In an uncompressed trace, the trailer is the
- * comment that ends, by its length field, exactly at the end of the file.  In a
- * trace that hatftrace compressed, each trace block is a gzip member with its
- * length in the member's header (FORMAT "Compression"); the last member is the
- * one that ends at the end of the file.  A small trace that another program
- * compressed is read from its start.
+ * comment that ends exactly at the end of the file according to its length
+ * field.  In a trace that hatftrace compressed, each trace block is a gzip
+ * member with its length in the member's header (FORMAT "Compression").  The
+ * last member is the one that ends at the end of the file.  A small trace that
+ * another program compressed is read from its start.
  *
  * At most one comment or member is tried, because a hostile file may be full of
  * bytes that look like comments or members, and to try all of them would take

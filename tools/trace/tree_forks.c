@@ -70,8 +70,8 @@ tree_find_fork(const struct tree_node *node)
 	else
 		fork.in_segment = is_numbered && fork.segment != 0;
 	/*
-	 * If 'event' is 0 and not exact, the recorder did not count the events
-	 * of the parent.
+	 * If 'event' is 0, but not exact, the header does not state the number,
+	 * or the recorder had not counted any events of the parent yet.
 	 */
 	fork.is_known = t->is_exact || fork.event != 0;
 	/*

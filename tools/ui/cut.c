@@ -39,7 +39,7 @@ cut_after(const char *text, size_t at)
 
 /*
  * The buffer has a head, which keeps the start of the text, and a ring, which
- * keeps the last bytes that come after the start.
+ * keeps the last bytes that come after the start.  Return the size of the head.
  */
 static size_t
 head_nbytes(const struct cut *c)
@@ -128,7 +128,7 @@ cut_end(struct cut *c)
 		c->buf[c->nbytes] = '\0';
 		return c->buf;
 	}
-	/* Move the oldest byte of the ring to the ring's start. */
+	/* Rotate the ring, so that its oldest byte becomes its first byte. */
 	oldest = (c->nbytes - head) % ring;
 	reverse(tail, oldest);
 	reverse(tail + oldest, ring - oldest);

@@ -35,7 +35,7 @@ void out_flush(struct out *o);
  */
 void out_bytes_slow(struct out *o, const char *s, size_t nbytes);
 
-/* Inline, so that the compiler stores a constant string with a few moves. */
+/* Inline, so that the compiler stores a constant string directly. */
 static inline void
 out_bytes(struct out *o, const char *s, size_t nbytes)
 {
