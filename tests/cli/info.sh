@@ -157,12 +157,13 @@ check 'no frame is missing' "$(grep -cE 'stack cut off|unknown caller' out)" 0
 		alloc 24 $((0x5581c0 + 64 * n)) 0 0 1 "\\x45\\x0$stack"
 	done
 } >ends.hatf
-trailer ends.hatf 8 5
+trailer ends.hatf 8 21
 run "$HATF" info ends.hatf
 check_status 'ends of stacks' 0
-check 'cut off' "$(grep -c '^  stack cut off      5 of 8 alloc.* (62.5 %)$' out)" 1
+check 'cut off' \
+	"$(grep -c '^  stack cut off     5 of 8 allocations (62.5 %)$' out)" 1
 check 'unknown caller' \
-	"$(grep -c '^  unknown caller     1 of 8 allocations (12.5 %)$' out)" 1
+	"$(grep -c '^  unknown caller    1 of 8 allocations (12.5 %)$' out)" 1
 "$HATF" info --json ends.hatf | grep -q \
 	'"allocations_cut_off":5,"allocations_unknown_caller":1,' ||
 	fail 'ends of stacks: JSON'

@@ -166,11 +166,11 @@ for level in -O0 -O2; do
 		fail "$level: folded --fold-std: $(cat t.folded)"
 
 	# A line says that no block matches, and that --fold-std may help.
-	run "$HATF" dump -s main t.hatf.gz
+	run "$HATF" dump -s make_many t.hatf.gz
 	check_status "$level: no match" 0
 	check "$level: no match" "$(cat err)" "hatf dump: t.hatf.gz: no block \
 matches; with --fold-std, sites are as in 'hatf stat' and 'hatf leaks'"
-	run "$HATF" dump -F -s main t.hatf.gz
+	run "$HATF" dump -F -s make_many t.hatf.gz
 	check "$level: a match" "$(cat err)" ''
 	run "$HATF" dump -F -s nobody t.hatf.gz
 	check "$level: no match with -F" "$(cat err)" \

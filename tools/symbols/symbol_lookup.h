@@ -66,8 +66,8 @@ size_t symbol_lookup_find(
 /*
  * Of the objects in which addresses were looked up, print a line for each whose
  * file cannot be read, is of another build, or has no debug information that
- * can be used.  If 'path' is not NULL, do so only for the object with this path.
- * Return the number of these objects.
+ * can be used.  If 'path' is not NULL, do so only for the object that has this
+ * path.  Return the number of these objects.
  */
 unsigned symbol_lookup_report(const struct symbol_lookup *lookup,
 			      const char *path);
