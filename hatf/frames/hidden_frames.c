@@ -59,12 +59,16 @@ static const char *const libraries[] = {
 	"libmimalloc", "libsnmalloc",	 "libhoard.so",
 };
 
-/* How names of the standard libraries of C++ and Rust begin. */
+/*
+ * How names of the standard libraries of C++ and Rust begin.  "__cxa_": the
+ * functions of the C++ ABI, such as __cxa_allocate_exception() for 'throw'.
+ */
 static const char *const std_names[] = {
 	"std::",    "__gnu_cxx::", "operator new",   "operator delete",
 	"alloc::",  "core::",	   "hashbrown::",    "__rust_alloc",
 	"__rdl_",   "__rg_",	   "__rust_realloc", "__cxxabiv1::",
 	"<alloc::", "<core::",	   "<std::",	     "<hashbrown::",
+	"__cxa_",
 };
 
 static bool

@@ -109,6 +109,8 @@ static const struct {
 	{ "std::vector<int>::push_back(int&&)", true },
 	{ "int* std::allocator<int>::allocate(unsigned long)", true },
 	{ "operator new(unsigned long)", true },
+	{ "__cxa_allocate_exception", true },
+	{ "__cxagent", false },
 	{ "__gnu_cxx::new_allocator<int>::allocate(unsigned long)", true },
 	{ "alloc::raw_vec::finish_grow", true },
 	{ "<alloc::vec::Vec<T> as core::clone::Clone>::clone", true },
