@@ -4,8 +4,8 @@
  *
  * Attributes have only the interpretations "none" and "default" (no
  * attributes).  Width 0 under "none" means the same as "default", so
- * widths_place() never sets "default".  There are thus seven states, the widths
- * under "none", and one "set fieldSize" record leads from each state to any
+ * widths_place() never sets "default".  The seven states are thus the seven
+ * widths under "none".  One "set fieldSize" record leads from any state to any
  * other.  Used by one thread at a time.
  */
 #ifndef HATF_WIDTHS_H

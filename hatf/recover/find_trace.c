@@ -199,7 +199,7 @@ recovery_check_length(struct recovery *r)
 	    (status == HATF_OK && !left->has_trailer &&
 	     left->file_nbytes >= committed))
 		return recovery_fail(r, HATF_OTHER_RINGS, nbytes,
-				     "end of file");
+				     "end of the trace");
 	if (status != HATF_OK)
 		return recovery_fail(r, status, 0, NULL);
 	r->found->cut_nbytes = nbytes - left->file_nbytes;

@@ -9,11 +9,12 @@
  * slightly earlier time.  A converted time is therefore never later than the
  * moment at which its stamp was taken.
  *
- * For a short timeline, this is true even while the kernel corrects the rate of
- * its clock.  A long timeline has older stamps between its two points.  A stamp
- * before the older point can get a time that is too late, because the two
- * readings have different errors.  So a narrator has a short timeline, a long
- * one, and an older one for stamps before the older point of the long one.
+ * A short timeline keeps this promise even while the kernel corrects the rate of
+ * its clock, but covers only the newest stamps.  A long timeline also covers
+ * older stamps.  A stamp before the first point of a timeline can get a time
+ * that is too late, because the two readings have different errors.  So a
+ * narrator has three timelines: a short one, a long one, and, for stamps before
+ * the first point of the long one, the long one that preceded it.
  *
  * No function here allocates, locks or makes a system call.  A timeline has one
  * owner, who serializes all calls.

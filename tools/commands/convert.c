@@ -409,7 +409,7 @@ command_convert(int argc, char **argv)
 				    "--gzip: '%s' implies compression by %s",
 				    c.rewrite.out, c.name_compression);
 	if (c.names != NULL && strcmp(c.names, "-") == 0)
-		return opt_complain(&page, "--names: want a file, not '-'");
+		return opt_complain(&page, "--names: needs a file, not '-'");
 	if (c.names != NULL && output_file_is_same(c.names, c.rewrite.out))
 		return opt_complain(&page, "--names: '%s' is OUT", c.names);
 	exit_status = check_options(&c);

@@ -621,7 +621,7 @@ command_top(int argc, char **argv)
 	struct ask ask = {
 		.interval = 2,
 		.top = 20,
-		/* Let sites be the program's own lines. */
+		/* Each site is a line of the program, not of its library. */
 		.view.fold_std = true,
 	};
 	struct watch w = { .ask = &ask };

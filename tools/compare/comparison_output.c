@@ -24,7 +24,9 @@ verdict_text(enum verdict verdict)
 	return verdict == VERDICT_SAME ? "" : verdict_words[verdict];
 }
 
-/* Return the growth of a measure; "" if the difference is not a change. */
+/*
+ * Return the growth of a measure; "" if the verdict is that it stayed the same.
+ */
 static struct figure
 growth_text(const struct comparison_row *row, enum measure measure)
 {

@@ -72,8 +72,8 @@ static const struct {
 	  "with only a part of the run: 'hatf ctl' or the program started or "
 	  "stopped recording",
 	  false },
-	{ has_vanished, "before an exec of a program that left no trace",
-	  false },
+	{ has_vanished,
+	  "whose process then executed a program that left no trace", false },
 	{ is_incomplete, "NOT COMPLETE: 'hatf verify' says why", true },
 	{ is_unfinished,
 	  "NOT COMPLETE: 'hatf recover' completes the traces of killed "

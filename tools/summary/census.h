@@ -75,7 +75,8 @@ struct census_thread {
 	uint64_t id;
 	char *name; /* the newest name; untrusted; NULL: none */
 	/*
-	 * object of the block that the thread's latest call returned; 0: none
+	 * id of the object that the thread's latest call allocated or resized;
+	 * 0: none, for example after a free
 	 */
 	uint64_t last_object;
 	/* blocks of the thread that were live when it ended */

@@ -80,8 +80,8 @@ find_time(struct memtrace *m, uint64_t record_time)
 }
 
 /*
- * Return how many samples to write for a block.  In a trace that is not a trace
- * of samples, write one sample per word, and at least one.
+ * Return how many samples to write for a block.  If the input is not a sampled
+ * trace, write one sample for each word of the block, and at least one.
  */
 static uint64_t
 sample_count(const struct memtrace *m, const struct hatf_record *rec,
