@@ -380,9 +380,7 @@ show_health(struct out *o, const struct gathering *g)
 		out_text(o, g->fault);
 		out_str(o, "\n");
 	} else {
-		out_str(o, g->census->ended
-				   ? "  read up to the end of the range\n"
-				   : "  complete\n");
+		out_str(o, "  complete\n");
 	}
 	print_fact(o, "  ", g->census->failed_calls, "failed calls");
 	show_doubts(o, g, "  ");
