@@ -42,6 +42,37 @@ recovery_has_header(const struct recovery *r, int fd, uint64_t *start_ret)
 	return is;
 }
 
+/* Does the file hold a trace that can be read up to its trailer? */
+static bool
+has_trailer(int fd)
+{
+	enum hatf_status status;
+	struct hatf_record record;
+	struct hatf_reader *reader;
+	size_t n;
+
+	if (lseek(fd, 0, SEEK_SET) != 0 ||
+	    reader_open_fd(fd, &reader) != HATF_OK)
+		return false;
+	do
+		status = hatf_reader_read(reader, &record, 1, &n);
+	while (status == HATF_OK);
+	hatf_reader_close(reader);
+	return status == HATF_END;
+}
+
+/*
+ * Has another program, such as 'hatf symbolize', written the complete trace
+ * anew?  The file then begins with other bytes.  It has all events only if the
+ * recorder had written the trailer, so that no event is left in the rings.
+ */
+static bool
+is_rewritten(const struct recovery *r)
+{
+	return (r->set.commit->flags & IMAGE_COMMIT_ENDED) != 0 &&
+	       r->set.word_count == 0 && has_trailer(r->trace.fd);
+}
+
 /* Store 'path' as the trace's path in r->found; false if 'path' is too long. */
 static bool
 set_trace(struct recovery *r, const char *path)
@@ -102,7 +133,8 @@ try_trace(struct recovery *r, const char *path, enum path_origin origin)
 	 */
 	if (recovery_is_owners(r, &r->trace) &&
 	    recovery_has_header(r, r->trace.fd, &r->start_time) &&
-	    saved_rings_is_begun_by(&r->set, r->trace.fd)) {
+	    (saved_rings_is_begun_by(&r->set, r->trace.fd) ||
+	     (r->is_rewritten = is_rewritten(r)))) {
 		*r->err = (struct hatf_error){ .status = HATF_OK };
 		return HATF_OK;
 	}
@@ -183,6 +215,8 @@ recovery_check_length(struct recovery *r)
 	enum hatf_status status;
 	struct stat st;
 
+	if (r->is_rewritten)
+		return HATF_OK;
 	if (fstat(r->trace.fd, &st) != 0)
 		return recovery_fail(r, HATF_IO, 0, NULL);
 

@@ -72,8 +72,9 @@ complete(struct recovery *r)
 		r->found->lost_count = r->intact.lost_count;
 		return HATF_OK;
 	}
-	if (!r->is_short && (commit->flags & IMAGE_COMMIT_ENDED) != 0 &&
-	    r->set.word_count == 0 && r->found->cut_nbytes == 0) {
+	if (r->is_rewritten ||
+	    (!r->is_short && (commit->flags & IMAGE_COMMIT_ENDED) != 0 &&
+	     r->set.word_count == 0 && r->found->cut_nbytes == 0)) {
 		r->found->had_trailer = true;
 		r->found->complete = commit->lost_count == 0 &&
 				     (commit->flags & IMAGE_COMMIT_MISSED) == 0;

@@ -47,6 +47,11 @@ struct recovery {
 	bool is_short;
 	/* if 'is_short': how much of the trace is intact */
 	struct intact_blocks intact;
+	/*
+	 * another program has written the trace anew after the recorder had
+	 * completed it
+	 */
+	bool is_rewritten;
 	bool is_counting; /* only count events, do not write */
 	/* the ring file is from an earlier boot or another machine */
 	bool other_boot;

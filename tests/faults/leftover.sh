@@ -11,7 +11,7 @@
 
 is_root || skip "not root"
 chmod 711 "$TMP"
-mkdir -m 755 alone recorded folder
+mkdir -m 755 alone anew recorded folder
 
 rings()
 {
@@ -29,6 +29,21 @@ check "tree: processes" "$(grep -c exit tree.out)" 1
 "$HATF" recover alone >recover.out 2>&1 || fail "recover: $(cat recover.out)"
 check "recover" "$(cat recover.out)" "alone/t.hatf.gz: was complete"
 check "recovered: ring files" "$(rings alone)" 0
+
+# Another program writes the complete trace anew, as 'hatf symbolize' does.
+HATFTRACE_OUT=$TMP/anew/t.hatf.gz LD_PRELOAD=$SO \
+	"$FAULTS/privileges" setresuid >out 2>err
+check "anew: a ring file" "$(rings anew)" 1
+"$HATF" convert anew/t.hatf.gz anew.hatf.gz || fail "anew: convert"
+head -c 300 anew.hatf.gz >anew/t.hatf.gz
+"$HATF" recover anew >recover.out 2>&1
+check "cut short: status" $? 1
+check "cut short: a ring file" "$(rings anew)" 1
+cat anew.hatf.gz >anew/t.hatf.gz
+"$HATF" recover anew >recover.out 2>&1 || fail "anew: $(cat recover.out)"
+check "anew" "$(cat recover.out)" "anew/t.hatf.gz: was complete"
+check "anew: ring files" "$(rings anew)" 0
+cmp anew.hatf.gz anew/t.hatf.gz || fail "anew: the trace has changed"
 
 "$HATF" record -o "$TMP/recorded/t.hatf.gz" \
 	"$FAULTS/privileges" setresuid >out 2>err
