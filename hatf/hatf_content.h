@@ -341,7 +341,10 @@ struct hatf_stack {
 /* Bits for frames that are not the program's own code. */
 enum {
 	HATF_FRAME_ALLOCATOR = 1, /* code of an allocator or of the recorder */
-	/* code of the standard library of C++ or Rust, such as operator new */
+	/*
+	 * code of a standard library of C, C++ or Rust, such as strdup() or
+	 * operator new
+	 */
 	HATF_FRAME_STD = 2,
 	HATF_FRAME_NEW = 4, /* operator new or operator new[] */
 };

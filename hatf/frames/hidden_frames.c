@@ -71,10 +71,33 @@ static const char *const std_names[] = {
 	"__cxa_",
 };
 
+/* How the file names of the standard libraries of C and C++ begin. */
+static const char *const std_libraries[] = {
+	"libc.so.",	"libc-2.",    "libpthread",   "libm.so.",
+	"libstdc++.so", "libc++.so",  "libc++abi.so", "ld-linux",
+	"ld-2.",	"libc.musl-", "ld-musl-",
+};
+
 static bool
 begins_with(const char *text, const char *start)
 {
 	return strncmp(text, start, strlen(start)) == 0;
+}
+
+/*
+ * If the file name in 'path' begins like one of the 'count' names, return this
+ * one, else NULL.
+ */
+static const char *
+find_beginning(const char *path, const char *const *names, size_t count)
+{
+	const char *const slash = strrchr(path, '/');
+	const char *const name = slash != NULL ? slash + 1 : path;
+
+	for (size_t i = 0; i < count; i++)
+		if (begins_with(name, names[i]))
+			return names[i];
+	return NULL;
 }
 
 bool
@@ -92,13 +115,13 @@ hidden_frames_is_new(const struct hatf_frame *frame)
 const char *
 hidden_frames_find_library(const char *object)
 {
-	const char *const slash = strrchr(object, '/');
-	const char *const name = slash != NULL ? slash + 1 : object;
+	return find_beginning(object, libraries, COUNT(libraries));
+}
 
-	for (size_t i = 0; i < COUNT(libraries); i++)
-		if (begins_with(name, libraries[i]))
-			return libraries[i];
-	return NULL;
+const char *
+hidden_frames_find_std_library(const char *object)
+{
+	return find_beginning(object, std_libraries, COUNT(std_libraries));
 }
 
 bool
@@ -172,11 +195,34 @@ hidden_frames_is_std(const struct hatf_frame *frame)
 {
 	struct function_name name;
 
+	if (frame->object != NULL &&
+	    hidden_frames_find_std_library(frame->object) != NULL)
+		return true;
 	if (frame->function == NULL)
 		return false;
 	name = function_name_find(frame->function);
 	return name.text[0] == '<' ? is_std_method(name.text, name.nbytes)
 				   : is_std_name(name.text);
+}
+
+/* Does the frame have this text instead of a function and an address? */
+static bool
+is_mark(const struct hatf_frame *frame, const char *text)
+{
+	return frame->address == 0 && frame->function != NULL &&
+	       strcmp(frame->function, text) == 0;
+}
+
+bool
+hidden_frames_is_cut_off(const struct hatf_frame *frame)
+{
+	return is_mark(frame, "[cut off]");
+}
+
+bool
+hidden_frames_is_unknown_caller(const struct hatf_frame *frame)
+{
+	return is_mark(frame, "[unknown caller]");
 }
 
 unsigned

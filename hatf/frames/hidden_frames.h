@@ -25,10 +25,25 @@ bool hidden_frames_is_recorder(const struct hatf_frame *frame);
 bool hidden_frames_is_allocator(const struct hatf_frame *frame);
 
 /*
- * Does the frame belong to the standard library of C++, which includes operator
- * new and operator delete, or of Rust?
+ * The same for a standard library of C or C++, such as "libc.so.".  Functions of
+ * these libraries, such as strdup(), allocate for their callers.  The dynamic
+ * loader is one of these libraries.
+ */
+const char *hidden_frames_find_std_library(const char *object);
+
+/*
+ * Does the frame belong to a standard library: of C, of C++, which includes
+ * operator new and operator delete, or of Rust?
  */
 bool hidden_frames_is_std(const struct hatf_frame *frame);
+
+/*
+ * Does the frame stand for missing frames?  First function: for frames that the
+ * writer of the trace left out.  Second one: for frames that it could not find
+ * (FORMAT.md, "Stacks").
+ */
+bool hidden_frames_is_cut_off(const struct hatf_frame *frame);
+bool hidden_frames_is_unknown_caller(const struct hatf_frame *frame);
 
 /* Does the frame belong to operator new or operator new[]? */
 bool hidden_frames_is_new(const struct hatf_frame *frame);

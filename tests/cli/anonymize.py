@@ -31,7 +31,10 @@ OWN = {'producer', 'crc32c', 'tag'}
 # Words that the writer uses itself, and libraries that everybody knows.
 PUBLIC |= set('''HATF comment producer source complete incomplete operator time
     object function file line column thread name text unit clock address size
-    stack frame parent libhatftrace.so incomplete'''.split())
+    stack frame parent libhatftrace.so incomplete linux'''.split())
+# What stands for missing frames, and the parts of it between blanks.
+for mark in '[unknown caller]', '[cut off]':
+    PUBLIC |= {mark, *mark.split()}
 
 
 def fail(what):

@@ -38,7 +38,7 @@ static const struct opt options[] = {
 	{ "json", 'j', NULL, "print a line with a JSON object for each file" },
 	{ "raw-stacks", 'R', NULL,
 	  "show all frames: a site may then be in an allocator\n"
-	  "or in the standard library of C++ or Rust" },
+	  "or in the standard library of C, C++ or Rust" },
 	{ "wrapper", '\0', "GLOB",
 	  "hide functions that match GLOB, such as 'xmalloc': the\n"
 	  "site is their caller; may be given more than once" },

@@ -123,6 +123,14 @@ comparison_name_site(const struct gathering *g, uint64_t stack, char *buf,
 
 	if (hatf_stacks_get(stacks, site_names_top(g->names, stack), &top))
 		hatf_stacks_get_frame(stacks, top.frame, &frame);
+	/*
+	 * If all frames of a stack are hidden, the site is one of them.  In a
+	 * standard library its name may depend on whether debug information of
+	 * the library is installed.
+	 */
+	if (frame.object != NULL && site_names_hides(g->names, &frame) &&
+	    hatf_frame_hidden(&frame) == HATF_FRAME_STD)
+		frame.function = frame.file = NULL;
 	portable_site_name(&frame, buf, nbytes);
 }
 

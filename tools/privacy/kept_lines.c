@@ -321,9 +321,11 @@ name_function(const struct line *line, struct pseudonyms *names, char *out)
 	char pseudonym[PSEUDONYM_NBYTES];
 	bool ok = copy != NULL;
 
-	if (ok && hidden_frames_is_allocator(&frame)) {
+	if (ok && (hidden_frames_is_allocator(&frame) ||
+		   hidden_frames_is_cut_off(&frame) ||
+		   hidden_frames_is_unknown_caller(&frame))) {
 		/*
-		 * Keep the name, because it is in a list of public names, all
+		 * Keep the name, because it is one of a few public names, all
 		 * of which are short.
 		 */
 		snprintf(out, 64, "%.60s", copy);
@@ -365,6 +367,8 @@ name_value(const struct rule *rule, const struct line *line,
 	}
 	if (rule->name == NAME_MODULE)
 		library = hidden_frames_find_library(copy);
+	if (rule->name == NAME_MODULE && library == NULL)
+		library = hidden_frames_find_std_library(copy);
 	free(copy);
 	snprintf(out, 64, "%s%s%s", pseudonym, library != NULL ? "/" : "",
 		 library != NULL ? library : "");

@@ -2,6 +2,7 @@
 /* stack_totals.c - see stack_totals.h */
 #include "tools/sites/stack_totals.h"
 
+#include "hatf/frames/hidden_frames.h"
 #include "tools/sites/id_rows.h"
 #include "tools/sites/stack_view.h"
 
@@ -131,14 +132,12 @@ end_at(const struct stack_counter *c, uint64_t frame_id)
 {
 	struct hatf_frame frame;
 
-	if (!hatf_stacks_get_frame(c->stacks, frame_id, &frame) ||
-	    frame.address != 0 || frame.function == NULL)
+	if (!hatf_stacks_get_frame(c->stacks, frame_id, &frame))
 		return END_WHOLE;
-	if (strcmp(frame.function, "[cut off]") == 0)
+	if (hidden_frames_is_cut_off(&frame))
 		return END_CUT_OFF;
-	return strcmp(frame.function, "[unknown caller]") == 0
-		       ? END_UNKNOWN_CALLER
-		       : END_WHOLE;
+	return hidden_frames_is_unknown_caller(&frame) ? END_UNKNOWN_CALLER
+						       : END_WHOLE;
 }
 
 /*

@@ -108,6 +108,8 @@ hides(const struct stack_view_options *options, const struct hatf_frame *frame,
 	return !options->is_raw &&
 	       (is_wrapper(options, frame, has_matched) ||
 		hidden_frames_is_allocator(frame) ||
+		hidden_frames_is_cut_off(frame) ||
+		hidden_frames_is_unknown_caller(frame) ||
 		(options->fold_std && hidden_frames_is_std(frame)) ||
 		(options->hides_new && hidden_frames_is_new(frame)));
 }
@@ -145,6 +147,12 @@ stack_view_close(struct stack_view *v)
 	id_rows_free(&v->ids);
 	free(v->known);
 	free(v);
+}
+
+const struct stack_view_options *
+stack_view_options(const struct stack_view *v)
+{
+	return &v->options;
 }
 
 void

@@ -5,7 +5,7 @@
  * A view hides the innermost frames of a stack if they belong to the allocator,
  * to the recorder, or to a wrapper of the allocator that the user names, such
  * as xmalloc.  With 'fold_std', a view also hides frames of the standard
- * library of C++ or Rust.  With 'is_raw', a view hides nothing.  The innermost
+ * library of C, C++ or Rust.  With 'is_raw', a view hides nothing.  The innermost
  * visible frame is the site of an allocation.
  *
  * A view answers for each stack in constant time once it has seen the stack.
@@ -60,6 +60,10 @@ bool stack_view_add_wrapper(struct stack_view_options *options,
  */
 bool stack_view_hides(const struct stack_view_options *options,
 		      const struct hatf_frame *frame);
+
+/* Return the options of a view.  They are valid until the view is closed. */
+const struct stack_view_options *
+stack_view_options(const struct stack_view *view);
 
 /*
  * Make a view of 'stacks', which the caller owns and which may grow while the

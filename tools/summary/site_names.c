@@ -51,6 +51,12 @@ site_names_top(struct site_names *names, uint64_t stack)
 	return stack_view_top(names->view, stack);
 }
 
+bool
+site_names_hides(const struct site_names *names, const struct hatf_frame *frame)
+{
+	return stack_view_hides(stack_view_options(names->view), frame);
+}
+
 const char *
 site_names_frame(struct site_names *names, uint64_t frame)
 {

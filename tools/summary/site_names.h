@@ -41,6 +41,10 @@ void site_names_report_wrappers(const struct site_names *names,
  */
 uint64_t site_names_top(struct site_names *names, uint64_t stack);
 
+/* Does the view hide the frame?  Like stack_view_hides(). */
+bool site_names_hides(const struct site_names *names,
+		      const struct hatf_frame *frame);
+
 /*
  * Return the name of a stack's site, or a part of the name; valid until the
  * next call.  Return NULL if there is no memory.

@@ -141,6 +141,36 @@ START_TEST(standard_functions_are_known)
 }
 END_TEST
 
+static const struct {
+	const char *object;
+	bool is_std;
+} objects[] = {
+	{ "/lib/x86_64-linux-gnu/libc.so.6", true },
+	{ "/lib/libc-2.31.so", true },
+	{ "/lib64/ld-linux-x86-64.so.2", true },
+	{ "libstdc++.so.6", true },
+	{ "/usr/lib/libcurl.so.4", false },
+	{ "/opt/libc.so.d/app", false },
+};
+
+/* A function of the C library allocates for its caller, whatever its name. */
+START_TEST(standard_libraries_are_known)
+{
+	for (size_t i = 0; i < sizeof(objects) / sizeof(objects[0]); i++) {
+		const struct hatf_frame named = {
+			.function = "__GI___strdup",
+			.object = objects[i].object,
+		};
+		const struct hatf_frame unnamed = { .object =
+							    objects[i].object };
+
+		ck_assert_msg(hidden_frames_is_std(&named) == objects[i].is_std,
+			      "%s", objects[i].object);
+		ck_assert(hidden_frames_is_std(&unnamed) == objects[i].is_std);
+	}
+}
+END_TEST
+
 int
 main(void)
 {
@@ -152,6 +182,7 @@ main(void)
 	tcase_add_test(tc, the_name_is_found);
 	tcase_add_test(tc, any_bytes_end);
 	tcase_add_test(tc, standard_functions_are_known);
+	tcase_add_test(tc, standard_libraries_are_known);
 	suite_add_tcase(s, tc);
 	srunner_run_all(sr, CK_NORMAL);
 	failed = srunner_ntests_failed(sr);
