@@ -56,6 +56,7 @@ get_operator(struct operator_slot *slot, const char *symbol)
 struct pending {
 	void *p;
 	size_t size, alignment;
+	struct record_mark mark; /* before the call */
 };
 
 /*
@@ -81,7 +82,7 @@ record_new(const struct pending *pending)
 	if (heap_table_is_used() && record_in_pool(pending))
 		return;
 	if (record_is_dormant() ||
-	    record_is_last_alloc(pending->p, pending->size))
+	    record_has_alloc_since(pending->mark, pending->p, pending->size))
 		return;
 	if (pending->alignment == 0)
 		record_alloc(pending->p, pending->size);
@@ -147,9 +148,9 @@ end_delete(struct deletion before)
 	type *const call = (type *)(uintptr_t)get_operator(&slot, symbol); \
 	if (!slot.direct)                                                  \
 		return call args;                                          \
-	struct pending pending                                             \
-		__attribute__((cleanup(record_new))) = { NULL, (size_),    \
-							 (alignment_) };   \
+	struct pending pending __attribute__((cleanup(record_new))) = {    \
+		NULL, (size_), (alignment_), record_mark()                 \
+	};                                                                 \
 	pending.p = call args;                                             \
 	return pending.p
 

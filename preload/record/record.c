@@ -344,12 +344,18 @@ record_realloc_end(struct thread *t, unsigned flags, const void *old,
 }
 
 bool
-record_is_last_alloc(const void *p, size_t size)
+record_has_alloc_since(struct record_mark mark, const void *p, size_t size)
 {
 	const struct thread *const t = thread_self;
 	const uint64_t address = (uintptr_t)p;
 	const uint64_t word = (uint64_t)size << EVENT_SIZE_SHIFT | address;
 
+	/*
+	 * An older event may look the same: another thread may have freed its
+	 * block, or its call has failed as well.
+	 */
+	if (t == mark.thread && t->head == mark.head)
+		return false;
 	if (!thread_is_attached(t) || t->head < EVENT_ALLOC_WORDS)
 		return false;
 	if ((address & EVENT_ADDRESS_EXTRA_BITS) == 0 &&

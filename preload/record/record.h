@@ -363,13 +363,26 @@ record_realloc_word(struct thread *t, const void *p, size_t size,
 	return true;
 }
 
+/* How far the calling thread has recorded. */
+struct record_mark {
+	const struct thread *thread;
+	uint64_t head;
+};
+
+static inline struct record_mark
+record_mark(void)
+{
+	return (struct record_mark){ thread_self, thread_self->head };
+}
+
 /*
- * Is the calling thread's last event the allocation of 'p' with this size?  If
- * so, an operator new must not record the allocation again, because the
- * allocator's own operator new has called another function of the recorder,
- * such as malloc(), which has recorded it.
+ * Has the calling thread recorded an event since 'mark', and is its last event
+ * the allocation of 'p' with this size?  If so, an operator new must not record
+ * the allocation again, because the allocator's own operator new has called
+ * another function of the recorder, such as malloc(), which has recorded it.
  */
-bool record_is_last_alloc(const void *p, size_t size);
+bool record_has_alloc_since(struct record_mark mark, const void *p,
+			    size_t size);
 
 /*
  * The slow path: record an event that the fast path did not take.  The first

@@ -92,11 +92,66 @@ in_front()
 bypassed the recorder: $library$line"
 }
 
+# Blocks of one thread, which another one frees: the allocator gives the thread
+# the same address again and again.  In the end, calls of the same size fail.
+cat >reused.cc <<'EOT'
+#include <atomic>
+#include <cstdlib>
+#include <new>
+#include <thread>
+static std::atomic<char *> slot;
+static std::atomic<bool> done;
+int main(int, char **argv)
+{
+	const std::size_t size = std::atol(argv[1]);
+	std::thread other([] {
+		while (!done)
+			if (char *p = slot.exchange(nullptr))
+				delete[] p;
+	});
+	for (int i = 0; i < 300; i++) {
+		slot = new char[size];
+		while (slot != nullptr)
+			std::this_thread::yield();
+	}
+	done = true;
+	other.join();
+	for (int i = 0; i < 50; i++)
+		if (::operator new(std::size_t(1) << 62, std::nothrow))
+			return 1;
+}
+EOT
+${CXX:-c++} -O1 -fno-builtin -o reused reused.cc -pthread ||
+	fail 'cannot build reused'
+
+# reused LIBRARY: each new is in the trace, whether the block is new or not.
+reused()
+{
+	local size stacks file
+	for size in 100 40000 1000000; do
+		for stacks in off on; do
+			file=reused.$size.$stacks.gz
+			rm -f "$file"
+			HATFTRACE_STACKS=$stacks PRELOAD=$1 \
+				trace "$TMP/$file" ./reused $size
+			clean "$file"
+			check "$1, $size bytes, stacks $stacks: allocs" \
+				"$("$HATF" dump "$file" |
+					grep -c " alloc size=$size ")" 300
+		done
+	done
+	# mimalloc in C aborts instead of returning NULL.
+	[ "${1#*mimalloc}" != "$1" ] || check "$1: failures" \
+		"$("$HATF" dump "$file" |
+			grep -c " alloc size=$((1 << 62)) ")" 50
+}
+
 tried=0
 for library in libtcmalloc_minimal.so.4 libjemalloc.so.2 libmimalloc.so.2; do
 	path=$(path $library)
 	[ -n "$path" ] || continue
 	tried=$((tried + 1))
+	reused "$path"
 	for program in perl python sqlite; do
 		declare -n command=$program
 		trace libc.gz "${command[@]}" >bare 2>bare.err
