@@ -80,16 +80,40 @@ put_definition(struct thread *t, enum event_type type, unsigned flags,
 	return is_put;
 }
 
-/* Write "BUILD-ID\nPATH" of an object to 'text', and return the length. */
-static size_t
-write_object_text(const struct stack_image_object *object, char *text)
-{
-	const size_t path_nbytes = strlen(object->path);
-	size_t used = stack_image_build_id(object, text);
+/*
+ * The text "BUILD-ID\nPATH" of an object.  The stack of a thread may be small,
+ * so the path, which may be long, is not copied.
+ */
+struct object_text {
+	char begin[STACK_IMAGE_HEX_NBYTES + 1]; /* the text before the path */
+	size_t begin_nbytes, path_nbytes;
+	const char *path;
+};
 
-	text[used++] = '\n';
-	memcpy(text + used, object->path, path_nbytes);
-	return used + path_nbytes;
+static struct object_text
+text_of_object(const struct stack_image_object *object)
+{
+	struct object_text t = { .path = object->path,
+				 .path_nbytes = strlen(object->path) };
+
+	t.begin_nbytes = stack_image_build_id(object, t.begin);
+	t.begin[t.begin_nbytes++] = '\n';
+	return t;
+}
+
+/* Copy the bytes of the text from 'at' on, as many as fit into 'piece'. */
+static void
+copy_piece(const struct object_text *t, size_t at, uint64_t piece[4])
+{
+	char *const to = (char *)piece;
+
+	memset(piece, 0, 4 * sizeof(*piece));
+	for (size_t i = 0; i < 4 * sizeof(*piece); i++, at++) {
+		if (at < t->begin_nbytes)
+			to[i] = t->begin[at];
+		else if (at - t->begin_nbytes < t->path_nbytes)
+			to[i] = t->path[at - t->begin_nbytes];
+	}
 }
 
 static bool
@@ -98,8 +122,8 @@ define_object(struct thread *t, uint32_t id, uint32_t generation)
 	const struct stack_image_object *const object = object_table_get(id);
 	const uint64_t operand[4] = { id, object->begin, object->end,
 				      object->base };
-	char text[sizeof(*object) + 64] = "";
-	const size_t nbytes = write_object_text(object, text);
+	const struct object_text text = text_of_object(object);
+	const size_t nbytes = text.begin_nbytes + text.path_nbytes;
 	uint64_t piece[4];
 
 	if (!put_definition(t, EVENT_OBJECT, 0, operand))
@@ -107,8 +131,7 @@ define_object(struct thread *t, uint32_t id, uint32_t generation)
 	for (size_t at = 0; at < nbytes; at += sizeof(piece)) {
 		const bool is_last = at + sizeof(piece) >= nbytes;
 
-		memset(piece, 0, sizeof(piece));
-		memcpy(piece, text + at, is_last ? nbytes - at : sizeof(piece));
+		copy_piece(&text, at, piece);
 		if (!put_definition(t, EVENT_OBJECT_TEXT,
 				    is_last ? 0 : EVENT_FLAG_MORE, piece))
 			return false;
