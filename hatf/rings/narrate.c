@@ -629,6 +629,16 @@ narrate_event(void *context, const struct order_producer *producer,
 	}
 }
 
+/* Does the run have an event, besides numbers of stacks? */
+static bool
+has_event(const struct order_run *run)
+{
+	for (size_t i = 0; i < run->count; i++)
+		if ((run->words[i] & EVENT_KIND_MASK) <= HATF_FREE)
+			return true;
+	return false;
+}
+
 size_t
 narrate_run(void *context, const struct order_producer *producer,
 	    struct order_run *run)
@@ -638,7 +648,12 @@ narrate_run(void *context, const struct order_producer *producer,
 
 	if (!n->in_block || !narrate_can_take_run(n))
 		return 0;
-	note_tick(n, run->stamp, order_is_brief(producer, run->stamp));
+	/*
+	 * After a stack, the event itself may have a stamp of its own.  It is
+	 * then not in the run.
+	 */
+	if (has_event(run))
+		note_tick(n, run->stamp, order_is_brief(producer, run->stamp));
 	taken = narrate_put_run(n, producer->id, time_of(n, run->stamp), run);
 	n->event_count += run->events_taken;
 	return taken;

@@ -116,6 +116,13 @@ clean frees.hatf.gz
 check 'frees' "$("$HATF" dump frees.hatf.gz |
 	grep ' free ' | grep -vc 'stack=')" 0
 
+# Call stacks do not change the clock of the events.
+HATFTRACE_CLOCK=us HATFTRACE_STACKS=on trace us.hatf.gz perl -e '
+	push @x, "x" x ($_ % 99) for 1 .. 20000'
+clean us.hatf.gz
+check 'us: clock comments' \
+	"$("$HATF" dump --meta us.hatf.gz | grep -c 'HATF clock')" 0
+
 # Each segment can be read alone.
 HATFTRACE_STACKS=on HATFTRACE_ROTATE=64K HATFTRACE_COMPRESS=none \
 	HATFTRACE_OUT='seg.%s.hatf' LD_PRELOAD=$SO perl -e '
