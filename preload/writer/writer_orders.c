@@ -123,6 +123,7 @@ start_recording(void)
 		return "the process is ending";
 	}
 	discard(UINT64_MAX, NULL);
+	writer_forget_forks();
 	writer_recycle_ended();
 	writer_read_clock();
 	writer->last_error = 0;

@@ -355,6 +355,12 @@ void writer_note_rare_event(const struct order_producer *producer,
 			    const struct event *ev);
 
 /*
+ * Forget the forks under way.  Call this when recording starts: the trace may
+ * lack the end of a fork that began before recording stopped.
+ */
+void writer_forget_forks(void);
+
+/*
  * Is a fork under way, so that the segment should not end?  Both events of a
  * fork should be in one segment, so that a reader of that segment knows the
  * child's blocks.  After a second the answer is no in any case, because a fork

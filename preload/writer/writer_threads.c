@@ -302,6 +302,13 @@ writer_note_rare_event(const struct order_producer *producer,
 		note_thread(producer, ev);
 }
 
+void
+writer_forget_forks(void)
+{
+	writer->fork_count = 0;
+	writer->fork_kept_ns = 0;
+}
+
 bool
 writer_is_forking(uint64_t now)
 {
