@@ -164,8 +164,13 @@ reallocarray(void *old, size_t n, size_t size)
 }
 
 static void
-record_aligned(const void *p, size_t size, size_t alignment)
+record_aligned(void *p, size_t size, size_t alignment)
 {
+	if (record_is_dormant()) {
+		if (own_slot_is_called())
+			writer_answer_bell(p);
+		return;
+	}
 	record_event(EVENT_ALLOC, 0, (uintptr_t)p, size, alignment);
 }
 

@@ -21,8 +21,10 @@
 #include "preload/heaps/heap_calls.h"
 #include "preload/record/real.h"
 #include "preload/record/record.h"
+#include "preload/state/own_slot.h"
 #include "preload/sys/export.h"
 #include "preload/sys/unwinder.h"
+#include "preload/writer/writer.h"
 
 /*
  * Each function that is defined below has the mangled name of an operator
@@ -81,8 +83,12 @@ record_new(const struct pending *pending)
 {
 	if (heap_table_is_used() && record_in_pool(pending))
 		return;
-	if (record_is_dormant() ||
-	    record_has_alloc_since(pending->mark, pending->p, pending->size))
+	if (record_is_dormant()) {
+		if (own_slot_is_called())
+			writer_answer_bell(pending->p);
+		return;
+	}
+	if (record_has_alloc_since(pending->mark, pending->p, pending->size))
 		return;
 	if (pending->alignment == 0)
 		record_alloc(pending->p, pending->size);
