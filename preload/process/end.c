@@ -159,9 +159,10 @@ end_with_programs(void)
 {
 	/*
 	 * The child of a vfork() shares its parent's environment, so the child
-	 * must not change the environment.
+	 * must not change the environment.  A process that has recorded nothing
+	 * yet is a child of fork() or has not begun.
 	 */
-	if (process_is_own())
+	if (process_is_own() || process_scope() == PROCESS_SCOPE_NEW)
 		hide_library(environ);
 }
 
