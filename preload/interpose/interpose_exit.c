@@ -13,6 +13,8 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "preload/process/end.h"
@@ -194,9 +196,16 @@ static int
 redirect_standard_to_null(void)
 {
 	const int fd = open("/dev/null", O_RDWR);
+	struct stat st;
 
 	if (fd < 0)
 		return -1;
+	if (fstat(fd, &st) != 0 || !S_ISCHR(st.st_mode) ||
+	    st.st_rdev != makedev(1, 3)) {
+		close(fd);
+		errno = ENODEV;
+		return -1;
+	}
 	for (int standard = 0; standard <= 2; standard++)
 		dup2(fd, standard);
 	if (fd > 2)
