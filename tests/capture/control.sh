@@ -189,6 +189,19 @@ for i in range(60):
 	"$HATF" info part.s0001.hatf.gz |
 		grep -q '^  live at the start *not known$' ||
 		fail "info: $("$HATF" info part.s0001.hatf.gz)"
+	# The recorder keeps the live set, but does not know older blocks.
+	HATFTRACE_START=off HATFTRACE_ROTATE=1G start older.hatf.gz "$PYTHON" \
+		-c '
+import time
+for i in range(300):
+    bytearray(600 + i)
+    time.sleep(0.01)'
+	ctl "$pid" start >/dev/null || fail 'older: start'
+	ctl "$pid" rotate >rotate.txt || fail 'older: rotate'
+	grep -q ', without blocks allocated before recording began$' \
+		rotate.txt || fail "older: rotate: $(cat rotate.txt)"
+	kill "$pid"
+	wait "$pid"
 	# With the live set, no block is unknown.
 	HATFTRACE_ROTATE=1G start whole.hatf.gz "$PYTHON" -c '
 import time

@@ -293,9 +293,12 @@ print_line(const struct tracer_answer *r, const char *live,
 	print_pending(o, r);
 	print_value(o, r, recording ? ": " : ", last trace ", "trace", "");
 	if (live != NULL && strcmp(live, "unknown") == 0)
-		out_str(o, ", without the blocks live at its start "
-			   "(start the process with HATFTRACE_ROTATE to "
-			   "include them)");
+		out_str(o, number(r, "keeps_live") != 0
+				   ? ", without blocks allocated before "
+				     "recording began"
+				   : ", without the blocks live at its start "
+				     "(start the process with "
+				     "HATFTRACE_ROTATE to include them)");
 	out_str(o, "\n");
 	out_flush(o);
 }
