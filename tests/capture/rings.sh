@@ -282,6 +282,15 @@ text='not the trace to which short-head/t.hatf.gz.rings belongs'
 check "no block" "$(cat out)" "hatf recover: short-head/t.hatf.gz: $text"
 cmp short.gz short-head/t.hatf.gz || fail "no block: changed"
 
+# A pipe is refused at once.
+mkfifo pipe.hatf.gz pipe.hatf.gz.rings
+for file in pipe.hatf.gz pipe.hatf.gz.rings; do
+	timeout 10 "$HATF" recover $file >out 2>&1
+	check "$file: status" $? 1
+	check "$file" "$(cat out)" "hatf recover: $file: not a regular file"
+done
+rm pipe.hatf.gz pipe.hatf.gz.rings
+
 # The ring file has the name of the first segment, and belongs to the last.
 die row HATFTRACE_ROTATE=64K HATFTRACE_COMPRESS=none
 "$HATF" recover row/t.s0000.hatf.gz >out 2>&1 || fail "row: $(cat out)"

@@ -78,6 +78,15 @@ is_directory(const char *path)
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+/* Is 'path' a pipe or a device?  To open a pipe may take for ever. */
+static bool
+is_stream(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+}
+
 /* Remember that a line about this incomplete trace was printed. */
 static void
 note_reported(struct recover *c, const char *trace)
@@ -329,6 +338,10 @@ recover_file(struct recover *c, const char *file)
 {
 	char path[PATH_MAX];
 
+	if (is_stream(file)) {
+		message_print("%s: not a regular file", message_path(file));
+		return EXIT_BAD_INPUT;
+	}
 	if (ends_in(file, HATF_RINGS_SUFFIX))
 		return recover_from(c, file, NULL);
 	if (c->rings != NULL && !is_directory(c->rings))
