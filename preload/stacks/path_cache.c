@@ -9,32 +9,33 @@
 /* Maximum number of entries that a search follows. */
 #define PATH_LEVELS 6u
 
+/* Number of entries that may have the same key; a power of 2. */
+#define PATH_WAYS 2u
+
+/* Return the first of the entries that may have this key. */
 static struct path_entry *
-path_entry(struct path_cache *cache, uint64_t key)
+entries_of(struct path_cache *cache, uint64_t key)
 {
-	return &cache->entries[key % (1u << PATH_ENTRIES_BITS)];
+	return &cache->entries[key % (1u << PATH_ENTRIES_BITS) &
+			       ~(PATH_WAYS - 1)];
+}
+
+/* Return the entry that has this key, or NULL. */
+static struct path_entry *
+find_entry(struct path_cache *cache, uint64_t key)
+{
+	struct path_entry *const e = entries_of(cache, key);
+
+	for (unsigned i = 0; i < PATH_WAYS; i++)
+		if (e[i].tag == (uint32_t)(key >> 32))
+			return &e[i];
+	return NULL;
 }
 
 static uint64_t
 path_key(const struct walk_context *here, const struct walk_outlet *outlet)
 {
 	return stack_key_add(here->sp, outlet->address);
-}
-
-static bool
-has_key(const struct path_entry *e, uint64_t key)
-{
-	return e->tag == (uint32_t)(key >> 32);
-}
-
-/*
- * Return the offset in bytes of the word that selects the path at the branch
- * 'e'.
- */
-static uint32_t
-branch_offset(const struct path_entry *e)
-{
-	return e->branch * (uint32_t)sizeof(uintptr_t);
 }
 
 /* Return the key of the next entry, if the branch 'e' has 'key'. */
@@ -58,9 +59,10 @@ search(struct path_cache *cache, const struct walk_context *here,
 	uint64_t key = path_key(here, outlet);
 
 	for (unsigned level = 0; level < PATH_LEVELS; level++) {
-		const struct path_entry *const e = path_entry(cache, key);
+		const struct path_entry *const e = find_entry(cache, key);
 
-		if (!has_key(e, key) || branch_offset(e) >= high - here->sp)
+		if (e == NULL ||
+		    e->branch >= (high - here->sp) / sizeof(uintptr_t))
 			return 0;
 		if (e->branch == 0)
 			return e->path;
@@ -88,52 +90,109 @@ forget_last(struct path_cache *cache)
 	cache->last = cache->before = cache->predicted = 0;
 }
 
+/*
+ * Drop all paths.  A stack that comes again gets a new path at once, because
+ * its count of walks stays.
+ */
+static void
+empty(struct path_cache *cache)
+{
+	memset(cache->entries, 0, sizeof(cache->entries));
+	/* Do not write to pages that are not in use. */
+	for (uint32_t i = 0; i < 1u << PATH_MET_BITS; i++)
+		if (cache->met[i].path != 0)
+			cache->met[i].path = 0;
+	forget_last(cache);
+	cache->used = 0;
+}
+
+/* If a new epoch has begun, drop the paths of the old one. */
+static void
+enter_epoch(struct path_cache *cache, uint32_t epoch)
+{
+	if (cache->epoch == epoch)
+		return;
+	if (cache->used != 0)
+		empty(cache);
+	cache->epoch = epoch;
+}
+
 uint32_t
 path_cache_find(struct path_cache *cache, const struct walk_context *here,
 		const struct walk_outlet *outlet, uintptr_t high,
 		uint32_t epoch)
 {
-	const uint32_t place = search(cache, here, outlet, high);
-	const struct path *const path = path_at(cache, place);
+	const struct path *path;
+	uint32_t place;
 
-	if (!path_applies(path, here, high, epoch))
+	enter_epoch(cache, epoch);
+	place = search(cache, here, outlet, high);
+	path = path_at(cache, place);
+	if (!path_applies(path, here, high))
 		return 0;
 	learn(cache, place);
 	return path->node;
 }
 
+/* Return the step before the word 'i'. */
+static uint32_t
+step_at(const struct path *path, uint32_t i)
+{
+	uint16_t step;
+
+	if (!path->is_wide)
+		return path->step[i];
+	memcpy(&step, &path->step[i * sizeof(step)], sizeof(step));
+	return step;
+}
+
+uint64_t
+path_sum_wide(const struct path *path, const struct walk_context *here)
+{
+	const uintptr_t *word = (const uintptr_t *)here->sp;
+	uint64_t sum = path->takes_bp ? here->bp : 0;
+
+	for (uint32_t i = 0; i < path->count; i++)
+		sum = sum * PATH_FACTOR + *(word += step_at(path, i));
+	return sum;
+}
+
 /*
- * A path that is being built.  When the number of its words is known,
- * make_path() copies the marks to the place after the path's offsets.
+ * The words of a path that is being built, by their offsets in units of 8
+ * bytes.
  */
 struct draft {
-	struct path *path;
 	/*
-	 * A copy of the path's 'sp'.  A signal handler may fork, and the child
-	 * finds the path wiped, but not this copy.  So the child, too, reads
-	 * only words on the stack.
+	 * the stack pointer at the start of the walk.  A signal handler may
+	 * fork, and the child finds the path wiped, but not this copy.  So the
+	 * child, too, reads only words on the stack.
 	 */
 	uintptr_t sp;
-	uint16_t mark[PATH_WORDS_MAX];
+	bool takes_bp;
+	uint32_t count;
+	uint16_t offset[PATH_WORDS_MAX]; /* in increasing order */
 };
 
 /*
- * Add the word at 'slot' to the path, with its present value.  Return false if
- * the path has no room, or if the word is too far from the stack pointer.
+ * Add the word at 'slot'.  Return false if there is no room, or if the word is
+ * too far from the stack pointer.
  */
 static bool
 add_word(struct draft *draft, uintptr_t slot)
 {
-	struct path *const path = draft->path;
-	const uintptr_t offset = slot - draft->sp;
+	const uintptr_t offset = (slot - draft->sp) / sizeof(uintptr_t);
+	uint32_t i = draft->count;
 
-	if (path->count == PATH_WORDS_MAX ||
-	    offset / sizeof(uintptr_t) > UINT16_MAX)
+	while (i > 0 && draft->offset[i - 1] > offset)
+		i--;
+	if (i > 0 && draft->offset[i - 1] == offset)
+		return true;
+	if (draft->count == PATH_WORDS_MAX || offset > UINT16_MAX)
 		return false;
-	if (offset > path->reach)
-		path->reach = (uint32_t)offset;
-	draft->mark[path->count] = path_mark(*(const uintptr_t *)slot);
-	path->offset[path->count++] = (uint16_t)(offset / sizeof(uintptr_t));
+	memmove(&draft->offset[i + 1], &draft->offset[i],
+		(draft->count - i) * sizeof(draft->offset[0]));
+	draft->offset[i] = (uint16_t)offset;
+	draft->count++;
 	return true;
 }
 
@@ -154,7 +213,7 @@ add_frame_pointer(struct draft *draft, const struct walk *walk, uint32_t idx)
 			       add_word(draft, walk->frame[i].bp_slot);
 	if (exit->bp != 0)
 		return add_word(draft, draft->sp + exit->bp);
-	draft->path->takes_bp = true;
+	draft->takes_bp = true;
 	return true;
 }
 
@@ -182,39 +241,63 @@ add_frames(struct draft *draft, const struct walk *walk)
 static bool
 add_hidden(struct draft *draft, const struct walk_exit *exit)
 {
-	for (unsigned i = 0; i < WALK_EXIT_FRAMES; i++) {
-		/* The last elements may repeat the first one. */
-		if (i != 0 && exit->hidden_slot[i] == exit->hidden_slot[0])
-			continue;
+	for (unsigned i = 0; i < WALK_EXIT_FRAMES; i++)
 		if (!add_word(draft, draft->sp + exit->hidden_slot[i]))
 			return false;
-	}
 	return true;
 }
 
 static uint32_t
-path_nlines(uint32_t count)
+lines_of(size_t nbytes)
 {
-	const size_t nbytes = offsetof(struct path, offset) +
-			      (path_noffsets(count) + count) * sizeof(uint16_t);
-
 	return (uint32_t)((nbytes + PATH_LINE_NBYTES - 1) / PATH_LINE_NBYTES);
 }
 
-/*
- * Drop all paths.  A stack that comes again gets a new path at once, because
- * its count of walks stays.
- */
-static void
-empty(struct path_cache *cache)
+/* Return the number of lines that a path with 'count' words takes. */
+static uint32_t
+path_nlines(uint32_t count, bool is_wide)
 {
-	memset(cache->entries, 0, sizeof(cache->entries));
-	/* Do not write to pages that are not in use. */
-	for (uint32_t i = 0; i < 1u << PATH_MET_BITS; i++)
-		if (cache->met[i].path != 0)
-			cache->met[i].path = 0;
-	forget_last(cache);
-	cache->used = 0;
+	const size_t nsteps =
+		(count + PATH_GROUP - 1) / PATH_GROUP * PATH_GROUP;
+	const uint32_t path = lines_of(offsetof(struct path, step) +
+				       (is_wide ? 2 : 1) * nsteps);
+	const uint32_t marks = (count + PATH_LINE_MARKS - 1) / PATH_LINE_MARKS;
+
+	return path > marks ? path : marks;
+}
+
+static bool
+needs_wide_steps(const struct draft *draft)
+{
+	for (uint32_t i = 0, last = 0; i < draft->count; i++) {
+		if (draft->offset[i] - last > UINT8_MAX)
+			return true;
+		last = draft->offset[i];
+	}
+	return false;
+}
+
+/* Write the steps of a path, whose other members are set, and its marks. */
+static void
+write_words(struct path *path, const struct draft *draft, uint16_t *mark)
+{
+	const uintptr_t *const word = (const uintptr_t *)draft->sp;
+	uint16_t last = 0;
+
+	for (uint32_t i = 0; i < draft->count; i++) {
+		const uint16_t step = (uint16_t)(draft->offset[i] - last);
+
+		if (path->is_wide)
+			memcpy(&path->step[i * sizeof(step)], &step,
+			       sizeof(step));
+		else
+			path->step[i] = (uint8_t)step;
+		last = draft->offset[i];
+		mark[i] = path_mark(word[last]);
+	}
+	for (uint32_t i = draft->count; !path->is_wide && i % PATH_GROUP != 0;
+	     i++)
+		path->step[i] = 0;
 }
 
 /*
@@ -225,63 +308,107 @@ static struct path *
 make_path(struct path_cache *cache, const struct walk *walk,
 	  const struct walk_context *here, const struct walk_outlet *outlet)
 {
-	struct draft draft;
+	struct draft draft = { .sp = here->sp };
+	struct path *path;
 
 	/*
 	 * If the frame 'outlet' is hidden after all, the walk has more hidden
 	 * frames than the exit.  The path would lack these frames.
 	 */
-	if (walk->place[walk->count - 1].slot != outlet->slot)
+	if (walk->place[walk->count - 1].slot != outlet->slot ||
+	    !add_hidden(&draft, walk_last_exit(walk)) ||
+	    !add_frames(&draft, walk))
 		return NULL;
-
-	if (cache->used + path_nlines(PATH_WORDS_MAX) > PATH_POOL_LINES)
+	if (cache->used + path_nlines(PATH_WORDS_MAX, true) > PATH_POOL_LINES)
 		empty(cache);
 	if (cache->used == 0)
 		cache->used = 1;
-	draft.path = path_at(cache, cache->used);
-	draft.sp = here->sp;
-	*draft.path = (struct path){
-		.sp = here->sp,
-		.first = (uint32_t)outlet->address,
+	path = path_at(cache, cache->used);
+	*path = (struct path){
+		.check = path_check(here->sp, outlet->address),
+		.reach = draft.offset[draft.count - 1],
+		.first = (uint16_t)((outlet->slot - here->sp) /
+				    sizeof(uintptr_t)),
+		.count = (uint8_t)draft.count,
+		.takes_bp = draft.takes_bp,
+		.is_wide = needs_wide_steps(&draft),
 	};
-	if (!add_frames(&draft, walk) ||
-	    !add_hidden(&draft, walk_last_exit(walk)))
-		return NULL;
-	for (uint32_t i = draft.path->count;
-	     i < path_noffsets(draft.path->count); i++)
-		draft.path->offset[i] = draft.path->offset[0];
-	memcpy(path_marks(draft.path), draft.mark,
-	       draft.path->count * sizeof(draft.mark[0]));
-	draft.path->sum = path_sum(draft.path, here);
-	return draft.path;
+	write_words(path, &draft, path_marks(cache, cache->used));
+	path->sum = path_sum(path, here);
+	/* If a fork has wiped the path, it lacks words. */
+	return path->count == draft.count ? path : NULL;
 }
 
-/*
- * Return the index of the first word in which two paths differ.  Return the
- * length of the shorter path if there is none.
- */
-static uint32_t
-first_difference(struct path *a, struct path *b)
-{
-	const uint16_t *const a_mark = path_marks(a);
-	const uint16_t *const b_mark = path_marks(b);
-	const uint32_t n = a->count < b->count ? a->count : b->count;
-	uint32_t i = 0;
+/* A word in which two paths, a and b, differ. */
+struct difference {
+	uint16_t offset; /* in units of 8 bytes; 0: there is no such word */
+	uint16_t a_mark, b_mark;
+};
 
-	while (i < n && a->offset[i] == b->offset[i] && a_mark[i] == b_mark[i])
-		i++;
-	/*
-	 * If the offsets differ after equal words, two words have the same mark
-	 * by chance, or one of the paths is from code that was replaced.  Do
-	 * not report this as a difference.
-	 */
-	return i < n && a->offset[i] == b->offset[i] ? i : n;
+/* A word of a path. */
+struct place {
+	const struct path *path;
+	const uint16_t *marks;
+	uint32_t idx, offset;
+};
+
+/* Begin with the first word of the path at 'place'. */
+static struct place
+first_word(struct path_cache *cache, uint32_t place)
+{
+	const struct path *const path = path_at(cache, place);
+
+	return (struct place){ path, path_marks(cache, place), 0,
+			       step_at(path, 0) };
 }
 
 static void
+next_word(struct place *at)
+{
+	if (++at->idx < at->path->count)
+		at->offset += step_at(at->path, at->idx);
+}
+
+/*
+ * Find the first word that the paths at two places have in common, and in which
+ * they differ.
+ */
+static struct difference
+first_difference(struct path_cache *cache, uint32_t a_place, uint32_t b_place)
+{
+	struct place a = first_word(cache, a_place);
+	struct place b = first_word(cache, b_place);
+
+	while (a.idx < a.path->count && b.idx < b.path->count) {
+		const uint32_t offset = b.offset;
+
+		if (a.offset == offset && a.marks[a.idx] != b.marks[b.idx])
+			return (struct difference){ (uint16_t)offset,
+						    a.marks[a.idx],
+						    b.marks[b.idx] };
+		if (a.offset >= offset)
+			next_word(&b);
+		if (a.offset <= offset)
+			next_word(&a);
+	}
+	return (struct difference){ .offset = 0 };
+}
+
+/*
+ * Let the path at 'place' have this key.  If no entry for the key is free, the
+ * entry that has not been set for the longest time is lost.
+ */
+static void
 set_entry(struct path_cache *cache, uint64_t key, uint32_t place)
 {
-	*path_entry(cache, key) = (struct path_entry){
+	struct path_entry *const e = entries_of(cache, key);
+	struct path_entry *const old = find_entry(cache, key);
+	unsigned last = PATH_WAYS - 1;
+
+	if (old != NULL)
+		last = (unsigned)(old - e);
+	memmove(e + 1, e, last * sizeof(*e));
+	*e = (struct path_entry){
 		.tag = (uint32_t)(key >> 32),
 		.path = (uint16_t)place,
 	};
@@ -289,25 +416,22 @@ set_entry(struct path_cache *cache, uint64_t key, uint32_t place)
 
 /*
  * Turn the entry 'e', which has this key, into a branch for two paths: its own,
- * and the path at 'place'.  The first word in which the two paths differ has
- * the index 'at'.
+ * and the path at 'place'.  'at' is the first word in which the two paths
+ * differ.
  */
 static void
-split(struct path_cache *cache, struct path_entry *e, uint64_t key, uint32_t at,
-      uint32_t place)
+split(struct path_cache *cache, struct path_entry *e, uint64_t key,
+      struct difference at, uint32_t place)
 {
-	struct path *const a = path_at(cache, e->path);
-	struct path *const b = path_at(cache, place);
-	const uint32_t a_place = e->path;
+	const uint32_t old = e->path;
 
-	e->branch = b->offset[at];
+	e->branch = at.offset;
 	/*
-	 * If the entries of the two paths have the same place in the table, the
-	 * entry that is set last replaces the other.  Set the entry of the new
-	 * path last, so that this entry stays.
+	 * The entry that is set last may replace others.  Set the entry of the
+	 * new path last, so that this entry stays.
 	 */
-	set_entry(cache, stack_key_add(key, path_marks(a)[at]), a_place);
-	set_entry(cache, stack_key_add(key, path_marks(b)[at]), place);
+	set_entry(cache, stack_key_add(key, at.a_mark), old);
+	set_entry(cache, stack_key_add(key, at.b_mark), place);
 }
 
 static void
@@ -315,24 +439,18 @@ insert(struct path_cache *cache, uint32_t place,
        const struct walk_context *here, const struct walk_outlet *outlet)
 {
 	uint64_t key = path_key(here, outlet);
-	struct path *const path = path_at(cache, place);
 
 	for (unsigned level = 0; level < PATH_LEVELS; level++) {
-		struct path_entry *const e = path_entry(cache, key);
-		struct path *const old = path_at(cache, e->path);
-		uint32_t at;
+		struct path_entry *const e = find_entry(cache, key);
+		struct difference at;
 
-		if (!has_key(e, key) || old->sp != path->sp ||
-		    old->epoch != path->epoch)
+		if (e == NULL || path_at(cache, e->path)->check !=
+					 path_at(cache, place)->check)
 			break;
-		at = first_difference(old, path);
-		/*
-		 * The first word is part of the key already, so two paths
-		 * cannot differ in it.
-		 */
-		if (at == 0 || at >= path->count || at >= old->count)
+		at = first_difference(cache, e->path, place);
+		if (at.offset == 0)
 			break;
-		if (e->branch == 0 || path->offset[at] < e->branch) {
+		if (e->branch == 0 || at.offset < e->branch) {
 			split(cache, e, key, at, place);
 			return;
 		}
@@ -348,7 +466,7 @@ insert(struct path_cache *cache, uint32_t place,
 static uint32_t
 keep(struct path_cache *cache, const struct walk *walk,
      const struct walk_context *here, const struct walk_outlet *outlet,
-     uint32_t node, uint32_t epoch)
+     uint32_t node)
 {
 	struct path *const path = make_path(cache, walk, here, outlet);
 	const uint32_t place = cache->used;
@@ -356,8 +474,7 @@ keep(struct path_cache *cache, const struct walk *walk,
 	if (path == NULL)
 		return 0;
 	path->node = node;
-	path->epoch = epoch;
-	cache->used += path_nlines(path->count);
+	cache->used += path_nlines(path->count, path->is_wide);
 	return place;
 }
 
@@ -367,10 +484,11 @@ keep(struct path_cache *cache, const struct walk *walk,
  */
 static bool
 is_path_of(const struct path *path, const struct walk *walk,
-	   const struct walk_context *here, uint32_t node, uint32_t epoch)
+	   const struct walk_context *here, uint32_t node)
 {
 	return path->node == node &&
-	       path_applies(path, here, walk->place[0].slot + 1, epoch);
+	       path_applies(path, here,
+			    walk->place[0].slot + sizeof(uintptr_t));
 }
 
 /* Count that a walk has met the stack 'node'.  Return the stack's entry. */
@@ -391,9 +509,11 @@ path_cache_add(struct path_cache *cache, const struct walk *walk,
 	       const struct walk_context *here,
 	       const struct walk_outlet *outlet, uint32_t node, uint32_t epoch)
 {
-	struct path_met *const met = meet(cache, node);
+	struct path_met *met;
 	uint32_t place = 0;
 
+	enter_epoch(cache, epoch);
+	met = meet(cache, node);
 	/*
 	 * If a signal handler that interrupted a search has forked, the child's
 	 * cache is empty, but 'last' may still be a place in the parent's
@@ -404,8 +524,8 @@ path_cache_add(struct path_cache *cache, const struct walk *walk,
 	if (walk->end == WALK_OUTERMOST && met->times == PATH_TIMES) {
 		place = met->path;
 		if (place == 0 ||
-		    !is_path_of(path_at(cache, place), walk, here, node, epoch))
-			place = keep(cache, walk, here, outlet, node, epoch);
+		    !is_path_of(path_at(cache, place), walk, here, node))
+			place = keep(cache, walk, here, outlet, node);
 		if (place != 0)
 			insert(cache, place, here, outlet);
 	}

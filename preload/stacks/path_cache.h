@@ -11,31 +11,33 @@
  * the stack is therefore the same, and its number is known.  This comparison
  * needs no look-up of unwind rules, and its loads do not depend on each other.
  *
- * A path is small, because it has a hash of the values instead of the values.
- * The hash has 64 bits, so two stacks with their frames at the same addresses
- * hardly ever have the same hash.
+ * Between two captures, many programs need all of the processor's caches for
+ * themselves, so a path is small: most paths fit in one cache line.  A path has
+ * a hash of the values instead of the values.  The hash has 64 bits, so two
+ * stacks with their frames at the same addresses hardly ever have the same hash.
+ * Instead of the addresses, a path has the distances between them.
  *
  * The cache finds a path in two ways.  The first is a prediction: a program
  * tends to come to the same paths in the same order.  Each path therefore has
  * the places of paths that came after it.  Which of them the cache predicts
  * depends on the path that came before this one.  After each search, the cache
- * prefetches the path that it predicts for the next one.  Many programs need
- * all of the processor's caches for themselves between two captures, so without
- * the prefetch the comparison would wait for memory.
+ * prefetches the path that it predicts for the next one.  Without the prefetch,
+ * the comparison would wait for memory.
  *
  * The second way is a table.  The stack pointer and the first visible return
  * address are the key by which a path is found.  If several paths have the same
  * key, their entry is a branch.  The branch has the offset of the first word in
  * which the paths differ; that word's value in memory selects the next entry.
- * To find this word, each path has 16 bits of a hash of each value.
+ * To find this word, the cache keeps 16 bits of a hash of each value (a mark).
  *
  * The cache is only for stacks whose end is known (stack_memory.h), because a
  * search reads the words of a path before it is known that these words belong
  * to frames.
  *
  * Only the thread itself uses its cache.  The child of a fork finds the cache
- * empty.  If the fork interrupted a search, the child's search may read a
- * mixture of old and empty entries; at worst, a comparison then fails.
+ * empty.  If the fork interrupted a search, the child's search may have read a
+ * part of an old path, and reads zeros from then on; at worst, a comparison
+ * then fails.
  */
 #ifndef PATH_CACHE_H
 #define PATH_CACHE_H
@@ -49,10 +51,13 @@
 /* Maximum number of words in a path.  Stacks with more words are not kept. */
 #define PATH_WORDS_MAX 96u
 
-#define PATH_ENTRIES_BITS 14
+#define PATH_ENTRIES_BITS 15
 #define PATH_MET_BITS	  16
-#define PATH_POOL_LINES	  (1u << 15)
+#define PATH_POOL_LINES	  24576u
 #define PATH_LINE_NBYTES  64u
+
+/* The marks of a path take as many lines as the path, of this many marks. */
+#define PATH_LINE_MARKS 32u
 
 /*
  * When walks have met a stack this many times, it gets a path.  Twice is too
@@ -76,32 +81,30 @@
 #define PATH_LANE_FACTOR 0xbf58476d1ce4e5b9ull
 
 struct path {
-	/*
-	 * the stack pointer at the start of the walk; the offsets count from
-	 * here
-	 */
-	uintptr_t sp;
 	uint64_t sum;	/* hash of the words, and of RBP if 'takes_bp' */
+	uint32_t check; /* path_check(): most other stacks have another one */
 	uint32_t node;	/* the number of the stack; 0: none */
-	uint32_t epoch; /* stack_table_epoch() when 'node' was found */
-	uint32_t first; /* the lower half of the first word */
-	uint32_t reach; /* the largest of the offsets, in bytes */
 	/*
 	 * places of paths that came after this one; 0: none.  path_next()
 	 * chooses one of them.
 	 */
 	uint16_t next[PATH_NEXT];
-	uint16_t count; /* number of words: 1 to PATH_WORDS_MAX */
-	/* the path depends on the frame pointer at the start of the walk */
-	bool takes_bp;
 	/*
-	 * 'count' offsets in units of 8 bytes, and then path_mark() of each
-	 * word.  The first word is the first visible return address, and the
-	 * last words are those in the recorder's own frames.  If 'count' is no
-	 * multiple of PATH_GROUP, copies of the first offset fill the gap
-	 * before the marks.
+	 * Offsets from the stack pointer at the start of the walk, in units of
+	 * 8 bytes: the largest one, and that of the first visible return
+	 * address.
 	 */
-	uint16_t offset[];
+	uint16_t reach, first;
+	uint8_t count; /* number of words: 1 to PATH_WORDS_MAX */
+	/* the path depends on the frame pointer at the start of the walk */
+	bool takes_bp : 1;
+	bool is_wide : 1; /* a step takes two bytes instead of one */
+	/*
+	 * The offset of each word minus the offset of the one before it, in
+	 * units of 8 bytes.  The offsets increase.  Steps of 0 follow, up to a
+	 * multiple of PATH_GROUP.
+	 */
+	uint8_t step[];
 };
 
 struct path_entry {
@@ -134,7 +137,7 @@ struct path_met {
 };
 
 /*
- * Starts as all zeros.  It has 2.6 MiB, of which only pages in use take memory.
+ * Starts as all zeros.  It has 3.8 MiB, of which only pages in use take memory.
  */
 struct path_cache {
 	/*
@@ -144,7 +147,10 @@ struct path_cache {
 	uint32_t last, before, predicted;
 	/* number of lines of the pool that are in use; 0: the pool is empty */
 	uint32_t used;
-	struct path_entry entries[1u << PATH_ENTRIES_BITS];
+	uint32_t epoch; /* the paths are valid in this stack_table_epoch() */
+	/* Two entries that follow each other have the same keys (PATH_WAYS). */
+	_Alignas(PATH_LINE_NBYTES) struct path_entry
+		entries[1u << PATH_ENTRIES_BITS];
 	struct path_met met[1u << PATH_MET_BITS];
 	/*
 	 * The paths.  Each begins with a line of its own; the place of a path
@@ -153,6 +159,8 @@ struct path_cache {
 	 */
 	_Alignas(PATH_LINE_NBYTES)
 		uint8_t pool[PATH_POOL_LINES * PATH_LINE_NBYTES];
+	/* path_mark() of the words of each path; only insertions need them */
+	uint16_t marks[PATH_POOL_LINES * PATH_LINE_MARKS];
 };
 
 static inline struct path *
@@ -167,17 +175,21 @@ path_mark(uintptr_t word)
 	return (uint16_t)stack_key_add(0, word);
 }
 
-/* Return the number of offsets of a path with 'count' words. */
-static inline uint32_t
-path_noffsets(uint32_t count)
+/* Return the marks of the path at 'place'. */
+static inline uint16_t *
+path_marks(struct path_cache *cache, uint32_t place)
 {
-	return (count + PATH_GROUP - 1) / PATH_GROUP * PATH_GROUP;
+	return &cache->marks[place * PATH_LINE_MARKS];
 }
 
-static inline uint16_t *
-path_marks(struct path *path)
+/*
+ * Return a hash of the stack pointer and of the first visible return address.
+ * It is never 0, so a path that a fork has wiped has another one.
+ */
+static inline uint32_t
+path_check(uintptr_t sp, uintptr_t address)
 {
-	return &path->offset[path_noffsets(path->count)];
+	return ((uint32_t)(sp >> 3) * 0x9e3779b1u ^ (uint32_t)address) | 1;
 }
 
 /*
@@ -190,11 +202,15 @@ path_next(struct path *path, uint32_t before)
 	return &path->next[before * 0x9e3779b1u >> 16 & (PATH_NEXT - 1)];
 }
 
+/* path_sum() for a path with steps of two bytes. */
+uint64_t path_sum_wide(const struct path *path,
+		       const struct walk_context *here);
+
 /*
  * Compute the hash of the words that are now at the path's offsets, and of the
  * frame pointer if the path depends on it.  A walk would begin at 'here'.  The
  * caller has checked that the words can be read.  If a fork has wiped the path
- * meanwhile, its offsets are 0.
+ * meanwhile, its steps are 0.
  *
  * Each of the four sums takes every fourth word, so that the processor can
  * compute the sums at the same time.
@@ -202,16 +218,18 @@ path_next(struct path *path, uint32_t before)
 static inline __attribute__((always_inline)) uint64_t
 path_sum(const struct path *path, const struct walk_context *here)
 {
-	const uintptr_t *const word = (const uintptr_t *)here->sp;
-	const uint16_t *at = path->offset;
-	const uint16_t *const end = at + path->count;
+	const uintptr_t *word = (const uintptr_t *)here->sp;
+	const uint8_t *step = path->step;
+	const uint8_t *const end = step + path->count;
 	uint64_t a = path->takes_bp ? here->bp : 0, b = 1, c = 0, d = 0;
 
-	for (; at < end; at += PATH_GROUP) {
-		a = a * PATH_FACTOR + word[at[0]];
-		b = b * PATH_FACTOR + word[at[1]];
-		c = c * PATH_FACTOR + word[at[2]];
-		d = d * PATH_FACTOR + word[at[3]];
+	if (__builtin_expect(path->is_wide, 0))
+		return path_sum_wide(path, here);
+	for (; step < end; step += PATH_GROUP) {
+		a = a * PATH_FACTOR + *(word += step[0]);
+		b = b * PATH_FACTOR + *(word += step[1]);
+		c = c * PATH_FACTOR + *(word += step[2]);
+		d = d * PATH_FACTOR + *(word += step[3]);
 	}
 	a = a * PATH_LANE_FACTOR + b;
 	a = a * PATH_LANE_FACTOR + c;
@@ -221,13 +239,13 @@ path_sum(const struct path *path, const struct walk_context *here)
 /* Is 'path' the stack of a walk that would begin at 'here'? */
 static inline __attribute__((always_inline)) bool
 path_applies(const struct path *path, const struct walk_context *here,
-	     uintptr_t high, uint32_t epoch)
+	     uintptr_t high)
 {
 	const uintptr_t *const word = (const uintptr_t *)here->sp;
 
-	return path->sp == here->sp && path->reach < high - here->sp &&
-	       path->first == (uint32_t)word[path->offset[0]] &&
-	       path->epoch == epoch && path->sum == path_sum(path, here);
+	return path->reach < (high - here->sp) / sizeof(uintptr_t) &&
+	       path->check == path_check(here->sp, word[path->first]) &&
+	       path->sum == path_sum(path, here);
 }
 
 /*
@@ -238,14 +256,12 @@ static inline __attribute__((always_inline)) void
 path_follow(struct path_cache *cache, uint32_t place)
 {
 	const uint32_t next = *path_next(path_at(cache, place), cache->last);
-	const uint8_t *const line = &cache->pool[next * PATH_LINE_NBYTES];
 
 	cache->before = cache->last;
 	cache->last = place;
 	cache->predicted = next;
-	/* Few paths have offsets beyond the second line. */
-	__builtin_prefetch(line);
-	__builtin_prefetch(line + PATH_LINE_NBYTES);
+	/* Few paths have steps beyond the first line. */
+	__builtin_prefetch(path_at(cache, next));
 }
 
 /*
@@ -259,7 +275,7 @@ path_cache_predict(struct path_cache *cache, const struct walk_context *here,
 	const uint32_t place = cache->predicted;
 	const struct path *const path = path_at(cache, place);
 
-	if (!path_applies(path, here, high, epoch))
+	if (cache->epoch != epoch || !path_applies(path, here, high))
 		return 0;
 	path_follow(cache, place);
 	return path->node;

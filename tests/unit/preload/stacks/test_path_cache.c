@@ -18,6 +18,8 @@
 #define WORDS	  4096u
 #define FUNCTIONS 24u
 #define DEPTH	  20u
+/* One step of a path takes two bytes if a frame has this many words. */
+#define LARGE_WORDS 300u
 
 enum kind {
 	BY_SP,
@@ -136,6 +138,8 @@ lay_out(uint64_t seed)
 		memory[i] = next_random(&data_state);
 	lay_out_hidden(slot, &state);
 	for (uint32_t i = 0; i < count; i++) {
+		if (i == 2 && seed % 8 == 3)
+			slot += 8 * LARGE_WORDS;
 		if (i != 0 && kind_of(function) == BY_BP) {
 			slot += 8 * (3 + next_random(&state) % 4);
 			set_frame_pointer(bp_slot, slot - 8);
@@ -322,13 +326,34 @@ keep_alone(uint32_t seed, uint32_t node)
 	return path_at(cache, cache->last);
 }
 
+/* Return the end of a path's steps, which are padded to whole groups. */
+static uintptr_t
+end_of_steps(const struct path *path)
+{
+	const uint32_t n =
+		(path->count + PATH_GROUP - 1u) / PATH_GROUP * PATH_GROUP;
+
+	return (uintptr_t)&path->step[path->is_wide ? 2 * n : n];
+}
+
+/* Check that the pool has room for all of the only path. */
+static void
+check_lines(void)
+{
+	struct path *const path = path_at(cache, cache->last);
+
+	ck_assert_uint_eq(cache->last, 1);
+	ck_assert_uint_le(end_of_steps(path),
+			  (uintptr_t)path_at(cache, cache->used));
+	ck_assert_uint_le((uintptr_t)(path_marks(cache, 1) + path->count),
+			  (uintptr_t)path_marks(cache, cache->used));
+}
+
 START_TEST(a_path_has_all_its_lines)
 {
 	for (uint32_t seed = 1; seed < 200; seed++) {
-		struct path *const path = keep_alone(seed, 5);
-
-		ck_assert_uint_le((uintptr_t)(path_marks(path) + path->count),
-				  (uintptr_t)path_at(cache, cache->used));
+		keep_alone(seed, 5);
+		check_lines();
 	}
 }
 END_TEST
@@ -342,9 +367,8 @@ START_TEST(a_fork_may_wipe_a_path)
 	struct path *const path = keep_alone(7, 5);
 	const uint64_t sum = path->sum;
 
-	path->sp = 0;
 	ck_assert_uint_eq(path_sum(path, &here), sum);
-	memset(path->offset, 0, path->count * sizeof(path->offset[0]));
+	memset(path->step, 0, path->count);
 	ck_assert_uint_ne(path_sum(path, &here), sum);
 	memset(path, 0, sizeof(*path));
 	ck_assert_uint_ne(path_sum(path, &here), sum);
@@ -352,13 +376,36 @@ START_TEST(a_fork_may_wipe_a_path)
 }
 END_TEST
 
+static unsigned
+step_before(const struct path *path, uint32_t i)
+{
+	uint16_t step;
+
+	if (!path->is_wide)
+		return path->step[i];
+	memcpy(&step, &path->step[2 * i], sizeof(step));
+	return step;
+}
+
+/* Check the marks of the path at place 1. */
+static void
+check_marks(const struct path *path)
+{
+	const uintptr_t *word = (const uintptr_t *)here.sp;
+
+	for (uint32_t i = 0; i < path->count; i++) {
+		word += step_before(path, i);
+		ck_assert_uint_eq(path_marks(cache, 1)[i], path_mark(*word));
+	}
+}
+
 /*
  * A fork that interrupts a search leaves the child with an empty pool, and with
  * a place from before the fork.
  */
 START_TEST(an_old_place_changes_no_new_path)
 {
-	unsigned long_count = 0;
+	unsigned long_count = 0, wide_count = 0;
 
 	for (uint32_t seed = 1; seed < 200; seed++) {
 		struct path *path;
@@ -371,13 +418,11 @@ START_TEST(an_old_place_changes_no_new_path)
 		}
 		path = path_at(cache, 1);
 		long_count += path->count > 16;
-		for (uint32_t i = 0; i < path->count; i++)
-			ck_assert_uint_eq(
-				path_marks(path)[i],
-				path_mark(((uintptr_t *)
-						   path->sp)[path->offset[i]]));
+		wide_count += path->is_wide;
+		check_marks(path);
 	}
 	ck_assert_uint_gt(long_count, 10);
+	ck_assert_uint_gt(wide_count, 10);
 }
 END_TEST
 
@@ -470,8 +515,8 @@ START_TEST(a_path_beyond_the_outermost_frame_is_not_read)
 {
 	struct path *const path = keep_alone(7, 5);
 
-	path->offset[path->count - 1] = UINT16_MAX;
-	path->reach = UINT16_MAX * 8u;
+	path->step[path->count - 1] = UINT8_MAX;
+	path->reach = UINT16_MAX;
 	add(5, 0);
 	ck_assert_uint_eq(find(0), 5);
 	ck_assert_ptr_ne(path, path_at(cache, cache->last));
