@@ -145,9 +145,9 @@ bool block_set_after(const struct block_set *blocks, uint64_t address,
  * Return the home slot of a block: the slot where a search for it begins.
  * 'place' is the offset of the block's address in its page, and 'room' the
  * number of slots in the table of the page.  Places that are multiples of 16
- * have home slots in the order of the places.  Other places occur mostly in traces whose addresses are
- * serial numbers.  In such traces, many consecutive places are in use, so this
- * function spreads their home slots over the page.
+ * have home slots in the order of the places.  Other places occur mostly in
+ * traces whose addresses are serial numbers.  In such traces, many consecutive
+ * places are in use, so this function spreads their home slots over the page.
  */
 static inline unsigned
 block_set_home(unsigned place, unsigned room)

@@ -25,9 +25,9 @@ bool hidden_frames_is_recorder(const struct hatf_frame *frame);
 bool hidden_frames_is_allocator(const struct hatf_frame *frame);
 
 /*
- * The same for a standard library of C or C++, such as "libc.so.".  Functions of
- * these libraries, such as strdup(), allocate for their callers.  The dynamic
- * loader is one of these libraries.
+ * Like hidden_frames_find_library(), for the standard libraries of C and C++:
+ * return a beginning such as "libc.so.".  Functions of these libraries, such as
+ * strdup(), allocate for their callers.  The dynamic loader is one of them.
  */
 const char *hidden_frames_find_std_library(const char *object);
 

@@ -9,8 +9,8 @@
  * slightly earlier time.  A converted time is therefore never later than the
  * moment at which its stamp was taken.
  *
- * A short timeline keeps this promise even while the kernel corrects the rate of
- * its clock, but covers only the newest stamps.  A long timeline also covers
+ * A short timeline keeps this promise even while the kernel corrects the rate
+ * of its clock, but covers only the newest stamps.  A long timeline also covers
  * older stamps.  A stamp before the first point of a timeline can get a time
  * that is too late, because the two readings have different errors.  So a
  * narrator has three timelines: a short one, a long one, and, for stamps before

@@ -14,8 +14,8 @@
  * Between two captures, many programs need all of the processor's caches for
  * themselves, so a path is small: most paths fit in one cache line.  A path has
  * a hash of the values instead of the values.  The hash has 64 bits, so two
- * stacks with their frames at the same addresses hardly ever have the same hash.
- * Instead of the addresses, a path has the distances between them.
+ * stacks with their frames at the same addresses hardly ever have the same
+ * hash.  Instead of the addresses, a path has the distances between them.
  *
  * The cache finds a path in two ways.  The first is a prediction: a program
  * tends to come to the same paths in the same order.  Each path therefore has

@@ -39,7 +39,8 @@ int main(void)
 	}
 }
 E_FORKS
-${CC:-cc} -O1 -fno-builtin -o forks forks.c -pthread || fail 'cannot build forks'
+${CC:-cc} -O1 -fno-builtin -o forks forks.c -pthread ||
+	fail 'cannot build forks'
 
 (exec env HATFTRACE_START=off HATFTRACE_FOLLOW=none HATFTRACE_KEEP=64M \
 	HATFTRACE_OUT="$TMP/f.%s.gz" LD_PRELOAD="$SO" ./forks) &

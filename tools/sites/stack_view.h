@@ -5,8 +5,8 @@
  * A view hides the innermost frames of a stack if they belong to the allocator,
  * to the recorder, or to a wrapper of the allocator that the user names, such
  * as xmalloc.  With 'fold_std', a view also hides frames of the standard
- * library of C, C++ or Rust.  With 'is_raw', a view hides nothing.  The innermost
- * visible frame is the site of an allocation.
+ * library of C, C++ or Rust.  With 'is_raw', a view hides nothing.  The
+ * innermost visible frame is the site of an allocation.
  *
  * A view answers for each stack in constant time once it has seen the stack.
  * The view takes about 24 bytes for each stack that it has seen, and keeps a
