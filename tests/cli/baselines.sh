@@ -207,6 +207,36 @@ check_status 'limits as a baseline' 1
 check_one_line 'limits as a baseline' \
 	"hatf check: heap.limits:1: not a baseline of 'hatf check' *: *"
 
+# ------------------------------------------- the peak comes at another moment
+cat >moments.c <<'END'
+#include <stdlib.h>
+#define USE __attribute__((noinline)) void
+USE one(void) { free(malloc(50000)); __asm__ volatile(""); }
+USE two(void) { free(malloc(50000)); __asm__ volatile(""); }
+int
+main(int argc, char **argv)
+{
+	void *p = malloc(1000);
+
+	(argc > 1 ? two : one)();
+	free(p);
+	(argc > 1 ? one : two)();
+	return 0;
+}
+END
+gcc -g -O1 -fno-builtin -o bin/moments moments.c || fail 'gcc failed'
+record one.hatf moments
+record two.hatf moments x
+# The site of the peak is another one, but the peak is as high as before.
+run "$HATF" check --baseline m.base --update one.hatf
+check_status 'moments: update' 0
+run "$HATF" check --baseline m.base two.hatf
+check_status 'moments: check' 0
+run "$HATF" diff --fail-on any one.hatf two.hatf
+check_status 'moments: diff' 0
+run "$HATF" diff --fail-on 'site.peak>10K' one.hatf two.hatf
+check_status 'moments: a limit of its own' 3
+
 # ----------------------------------------------------------- a damaged baseline
 # refused WANT TEXT: a baseline of this text is refused.
 refused()

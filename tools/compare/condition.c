@@ -168,19 +168,32 @@ exceeds(const struct condition_term *term, const struct comparison *c,
 }
 
 /*
+ * Did a measure of a row grow, by the rules of "any"?  The peak of a row is its
+ * share of the program's peak.  At another moment with as many live bytes, the
+ * rows have other shares, so a share counts only if the program's peak grew.
+ */
+static bool
+has_grown(const struct comparison *c, const struct comparison_row *row,
+	  enum measure measure)
+{
+	return row->contrasts[measure].verdict == VERDICT_GREW &&
+	       (measure != MEASURE_PEAK ||
+		c->total.contrasts[MEASURE_PEAK].verdict == VERDICT_GREW);
+}
+
+/*
  * Return the first measure of a row that grew, or MEASURE_COUNT.  Look first at
  * the bytes live at the end, because their growth often makes the peak grow,
  * too.
  */
 static enum measure
-grown_measure(const struct comparison_row *row)
+grown_measure(const struct comparison *c, const struct comparison_row *row)
 {
 	int i = 0;
 
-	if (row->contrasts[MEASURE_LIVE].verdict == VERDICT_GREW)
+	if (has_grown(c, row, MEASURE_LIVE))
 		return MEASURE_LIVE;
-
-	while (i < MEASURE_COUNT && row->contrasts[i].verdict != VERDICT_GREW)
+	while (i < MEASURE_COUNT && !has_grown(c, row, (enum measure)i))
 		i++;
 	return (enum measure)i;
 }
@@ -191,7 +204,7 @@ holds(const struct condition_term *term, const struct comparison *c,
 {
 	*measure_ret = term->measure;
 	if (term->scope == SCOPE_ANY) {
-		*measure_ret = grown_measure(row);
+		*measure_ret = grown_measure(c, row);
 		return *measure_ret != MEASURE_COUNT;
 	}
 	if (term->scope == SCOPE_NEW && !row->is_new)

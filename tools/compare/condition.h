@@ -4,7 +4,9 @@
  *
  * 	EXPR   = TERM { "," TERM }		 one of the terms holds
  * 	TERM   = [SCOPE "."] MEASURE ">" AMOUNT  growth exceeds AMOUNT
- * 	       | "any"				 anything grew
+ * 	       | "any"				 anything grew; a row's peak
+ * 						 counts only if the program's
+ * 						 peak grew, too
  * 	SCOPE  = "total" | "site" | "new"	 the program (the default), any
  * 						 row, or any new row
  * 	AMOUNT = NUMBER [ "K" | "M" | "G" | "%" ]
