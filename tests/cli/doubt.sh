@@ -75,6 +75,21 @@ judged "a double free" 1 --fail-over 0 twice.hatf
 doubts 'a sum' 1 'blocks whose size made a sum overflow' vast.ascii
 judged 'a sum' 1 --fail-over 1G vast.ascii
 
+# ------------------------------------------------------ a trace that began late
+# Its header says that older blocks are unknown, so their frees are expected.
+{
+	header start=late
+	layout
+	alloc 24 0x1000 0 0 0
+	free 0x9000 0 0 0
+} >late.hatf
+trailer late.hatf 2 3
+doubts 'late' 0 '' late.hatf
+judged 'late' 0 --fail-over 1G late.hatf
+run "$HATF" report late.hatf
+grep -q '^  frees of blocks from before the trace: 1$' out ||
+	fail "late: report: $(cat out)"
+
 # ------------------------------------------------- a child without its parent
 {
 	header parent_trace=gone.hatf parent_pid=1 parent_event=5 \
