@@ -185,6 +185,12 @@ matches; with --fold-std, sites are as in 'hatf stat' and 'hatf leaks'"
 	run "$HATF" dump -F -s nobody t.hatf.gz
 	check "$level: no match with -F" "$(cat err)" \
 		'hatf dump: t.hatf.gz: no block matches'
+	run "$HATF" dump -S make_many t.hatf.gz
+	check "$level: nothing left out" "$(cat err)" "hatf dump: t.hatf.gz: \
+--not-site leaves out no block; with --fold-std, sites are as in 'hatf stat' \
+and 'hatf leaks'"
+	run "$HATF" dump -F -S make_many t.hatf.gz
+	check "$level: something left out" "$(cat err)" ''
 	run "$HATF" convert -T nobody t.hatf.gz - -t ascii
 	grep -q '^hatf convert: t.hatf.gz: no block matches' err ||
 		fail "$level: no thread matches: $(cat err)"

@@ -34,6 +34,7 @@ struct block_filter {
 	bool has_failed, has_seen_stack, has_seen_alloc;
 	/* Has the filter judged an allocation?  Has it chosen one? */
 	bool has_judged, has_chosen;
+	bool has_excluded; /* has a pattern of 'not_site' matched a site? */
 };
 
 enum judgement {
@@ -93,6 +94,13 @@ bool
 block_filter_has_no_match(const struct block_filter *f)
 {
 	return f->has_judged && !f->has_chosen;
+}
+
+bool
+block_filter_excludes_nothing(const struct block_filter *f)
+{
+	return f->options->not_site.count != 0 && f->has_seen_stack &&
+	       !f->has_excluded;
 }
 
 /* ----------------------------------------------------------------- patterns */
@@ -157,7 +165,7 @@ matches_site(const struct block_filter_patterns *patterns,
 }
 
 static bool
-is_site_chosen(const struct block_filter *f, uint32_t site)
+is_site_chosen(struct block_filter *f, uint32_t site)
 {
 	const struct block_filter_options *const o = f->options;
 	const struct hatf_frame frame = stack_view_site_frame(f->view, site);
@@ -168,7 +176,10 @@ is_site_chosen(const struct block_filter *f, uint32_t site)
 	    (frame.object == NULL ||
 	     !matches_path(&o->module, frame.object, "")))
 		return false;
-	return o->not_site.count == 0 || !matches_site(&o->not_site, &frame);
+	if (o->not_site.count == 0 || !matches_site(&o->not_site, &frame))
+		return true;
+	f->has_excluded = true;
+	return false;
 }
 
 /*

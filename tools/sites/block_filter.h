@@ -78,4 +78,10 @@ bool block_filter_lacks_stacks(const struct block_filter *filter);
 /* Return true if there are allocations, but none of them is chosen. */
 bool block_filter_has_no_match(const struct block_filter *filter);
 
+/*
+ * Return true if there are patterns of 'not_site' and known sites, but no
+ * pattern matches a site that the other patterns choose.
+ */
+bool block_filter_excludes_nothing(const struct block_filter *filter);
+
 #endif /* BLOCK_FILTER_H */

@@ -97,9 +97,31 @@ site_choice_show(struct site_choice *c, struct hatf_record *rec, uint8_t *buf,
 	rec->attributes_nbytes = (uint32_t)used;
 }
 
+/* Return what to say about the filter, or NULL. */
+static const char *
+remark(const struct site_choice *c)
+{
+	if (block_filter_lacks_stacks(c->filter))
+		return "the trace has no call stacks, so no site is known";
+	if (block_filter_has_no_match(c->filter))
+		return c->folds_std
+			       ? "no block matches"
+			       : "no block matches; with --fold-std, sites are "
+				 "as in 'hatf stat' and 'hatf leaks'";
+	if (block_filter_excludes_nothing(c->filter))
+		return c->folds_std
+			       ? "--not-site leaves out no block"
+			       : "--not-site leaves out no block; with "
+				 "--fold-std, sites are as in 'hatf stat' and "
+				 "'hatf leaks'";
+	return NULL;
+}
+
 bool
 site_choice_report(const struct site_choice *c, const char *path)
 {
+	const char *text;
+
 	if (c->filter == NULL)
 		return true;
 	if (block_filter_has_failed(c->filter)) {
@@ -108,15 +130,8 @@ site_choice_report(const struct site_choice *c, const char *path)
 			      hatf_status_text(HATF_NO_MEMORY));
 		return false;
 	}
-	if (block_filter_lacks_stacks(c->filter))
-		message_print(
-			"%s: the trace has no call stacks, so no site is known",
-			message_path(path));
-	else if (block_filter_has_no_match(c->filter))
-		message_print("%s: no block matches%s", message_path(path),
-			      c->folds_std
-				      ? ""
-				      : "; with --fold-std, sites are as in "
-					"'hatf stat' and 'hatf leaks'");
+	text = remark(c);
+	if (text != NULL)
+		message_print("%s: %s", message_path(path), text);
 	return true;
 }

@@ -88,8 +88,8 @@ void site_choice_show(struct site_choice *choice, struct hatf_record *rec,
 /*
  * Call this after the last record of the trace 'path'.  If there is a filter,
  * print a message if the filter ran out of memory, if it knows no site because
- * the trace has no stacks, or if it chose no block.  Return false if the filter
- * ran out of memory.
+ * the trace has no stacks, if it chose no block, or if --not-site left out no
+ * block.  Return false if the filter ran out of memory.
  */
 bool site_choice_report(const struct site_choice *choice, const char *path);
 
