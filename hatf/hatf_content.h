@@ -346,7 +346,8 @@ enum {
 	 * operator new
 	 */
 	HATF_FRAME_STD = 2,
-	HATF_FRAME_NEW = 4, /* operator new or operator new[] */
+	HATF_FRAME_NEW = 4,	/* operator new or operator new[] */
+	HATF_FRAME_MISSING = 8, /* stands for missing frames */
 };
 
 /*

@@ -225,10 +225,18 @@ hidden_frames_is_unknown_caller(const struct hatf_frame *frame)
 	return is_mark(frame, "[unknown caller]");
 }
 
+bool
+hidden_frames_is_missing(const struct hatf_frame *frame)
+{
+	return hidden_frames_is_cut_off(frame) ||
+	       hidden_frames_is_unknown_caller(frame);
+}
+
 unsigned
 hatf_frame_hidden(const struct hatf_frame *frame)
 {
 	return (hidden_frames_is_allocator(frame) ? HATF_FRAME_ALLOCATOR : 0u) |
 	       (hidden_frames_is_std(frame) ? HATF_FRAME_STD : 0u) |
-	       (hidden_frames_is_new(frame) ? HATF_FRAME_NEW : 0u);
+	       (hidden_frames_is_new(frame) ? HATF_FRAME_NEW : 0u) |
+	       (hidden_frames_is_missing(frame) ? HATF_FRAME_MISSING : 0u);
 }

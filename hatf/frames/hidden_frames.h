@@ -40,10 +40,11 @@ bool hidden_frames_is_std(const struct hatf_frame *frame);
 /*
  * Does the frame stand for missing frames?  First function: for frames that the
  * writer of the trace left out.  Second one: for frames that it could not find
- * (FORMAT.md, "Stacks").
+ * (FORMAT.md, "Stacks").  Third one: for either kind.
  */
 bool hidden_frames_is_cut_off(const struct hatf_frame *frame);
 bool hidden_frames_is_unknown_caller(const struct hatf_frame *frame);
+bool hidden_frames_is_missing(const struct hatf_frame *frame);
 
 /* Does the frame belong to operator new or operator new[]? */
 bool hidden_frames_is_new(const struct hatf_frame *frame);

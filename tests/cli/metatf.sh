@@ -97,7 +97,7 @@ refused 3:1 "${a}r : (tag, a) { tag.value = 4; }\ns : (tag) {tag.value = 4;}" \
 refused 2:15 "${a}section s 1 { r : p : (tag, a) { tag.value = 4; } }" \
 	"record 'r' begins with a record that has a tag: *"
 refused 2:1 "${a}r : (tag, a) { tag.value = 2; }" \
-	"tag 2 of record 'r' is reserved for the predefined record 'section'; *"
+	"tag 2 of record 'r' is reserved for the predefined record 'section', *"
 refused 2:28 "${a}r : (tag, a) { tag.value = 256; }" \
 	'expected a tag that fits in 1 byte'
 refused 3:6 'r : (tag, q) { tag.value = 4; }\nq : (p)\np : (q)' \

@@ -322,8 +322,7 @@ name_function(const struct line *line, struct pseudonyms *names, char *out)
 	bool ok = copy != NULL;
 
 	if (ok && (hidden_frames_is_allocator(&frame) ||
-		   hidden_frames_is_cut_off(&frame) ||
-		   hidden_frames_is_unknown_caller(&frame))) {
+		   hidden_frames_is_missing(&frame))) {
 		/*
 		 * Keep the name, because it is one of a few public names, all
 		 * of which are short.

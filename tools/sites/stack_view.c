@@ -108,8 +108,7 @@ hides(const struct stack_view_options *options, const struct hatf_frame *frame,
 	return !options->is_raw &&
 	       (is_wrapper(options, frame, has_matched) ||
 		hidden_frames_is_allocator(frame) ||
-		hidden_frames_is_cut_off(frame) ||
-		hidden_frames_is_unknown_caller(frame) ||
+		hidden_frames_is_missing(frame) ||
 		(options->fold_std && hidden_frames_is_std(frame)) ||
 		(options->hides_new && hidden_frames_is_new(frame)));
 }
