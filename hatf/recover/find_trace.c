@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* find_trace.c - find the trace of a ring file, and how much of it is intact */
 #include "hatf/deflate/deflate.h"
+#include "hatf/formats/common/tally.h"
 #include "hatf/io/paths.h"
 #include "hatf/reader.h"
 #include "hatf/recover/recovery.h"
@@ -42,35 +43,46 @@ recovery_has_header(const struct recovery *r, int fd, uint64_t *start_ret)
 	return is;
 }
 
-/* Does the file hold a trace that can be read up to its trailer? */
+/*
+ * Has the recorder written the trailer, so that no event is left in the rings?
+ */
 static bool
-has_trailer(int fd)
+has_ended(const struct recovery *r)
 {
-	enum hatf_status status;
-	struct hatf_record record;
-	struct hatf_reader *reader;
-	size_t n;
-
-	if (lseek(fd, 0, SEEK_SET) != 0 ||
-	    reader_open_fd(fd, &reader) != HATF_OK)
-		return false;
-	do
-		status = hatf_reader_read(reader, &record, 1, &n);
-	while (status == HATF_OK);
-	hatf_reader_close(reader);
-	return status == HATF_END;
+	return (r->set.commit->flags & IMAGE_COMMIT_ENDED) != 0 &&
+	       r->set.word_count == 0;
 }
 
 /*
- * Has another program, such as 'hatf symbolize', written the complete trace
- * anew?  The file then begins with other bytes.  It has all events only if the
- * recorder had written the trailer, so that no event is left in the rings.
+ * Has another program, such as 'hatf symbolize', written the trace anew?  The
+ * file then begins with other bytes, but has a trailer.  Store in r->intact
+ * what it has, and in r->found whether it is complete.
  */
 static bool
-is_rewritten(const struct recovery *r)
+is_rewritten(struct recovery *r)
 {
-	return (r->set.commit->flags & IMAGE_COMMIT_ENDED) != 0 &&
-	       r->set.word_count == 0 && has_trailer(r->trace.fd);
+	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
+	struct tally tally = { .event_count = 0 };
+	struct hatf_record records[64];
+	struct hatf_reader *reader;
+	enum hatf_status status;
+	size_t n;
+
+	if (lseek(r->trace.fd, 0, SEEK_SET) != 0 ||
+	    reader_open_fd(r->trace.fd, &reader) != HATF_OK)
+		return false;
+	while ((status = hatf_reader_read(reader, records, 64, &n)) == HATF_OK)
+		for (size_t i = 0; i < n; i++)
+			tally_note(&tally, &records[i]);
+	hatf_reader_get_stats(reader, &stats);
+	hatf_reader_close(reader);
+	r->intact = (struct intact_blocks){
+		.event_count = tally.event_count,
+		.lost_count = stats.lost_count,
+		.has_trailer = status == HATF_END,
+	};
+	r->found->complete = stats.complete;
+	return r->intact.has_trailer;
 }
 
 /* Store 'path' as the trace's path in r->found; false if 'path' is too long. */
@@ -133,8 +145,8 @@ try_trace(struct recovery *r, const char *path, enum path_origin origin)
 	 */
 	if (recovery_is_owners(r, &r->trace) &&
 	    recovery_has_header(r, r->trace.fd, &r->start_time) &&
-	    (saved_rings_is_begun_by(&r->set, r->trace.fd) ||
-	     (r->is_rewritten = is_rewritten(r)))) {
+	    (r->is_rewritten ? is_rewritten(r)
+			     : saved_rings_is_begun_by(&r->set, r->trace.fd))) {
 		*r->err = (struct hatf_error){ .status = HATF_OK };
 		return HATF_OK;
 	}
@@ -167,8 +179,8 @@ without_suffix(const char *rings, char *buf, size_t nbytes)
  * trace, then for the name derived from the ring file's name.  Then look at the
  * original path.
  */
-enum hatf_status
-recovery_open_trace(struct recovery *r, const char *rings, const char *trace)
+static enum hatf_status
+try_all(struct recovery *r, const char *rings, const char *trace)
 {
 	const char *const path = r->set.image->trace[r->set.commit->trace].path;
 	char near[sizeof(r->found->trace)], like[sizeof(r->found->trace)];
@@ -197,6 +209,30 @@ recovery_open_trace(struct recovery *r, const char *rings, const char *trace)
 	 * where a user would look.
 	 */
 	set_trace(r, near);
+	*r->err = first;
+	return status;
+}
+
+/*
+ * Look for the file that the recorder wrote.  Only if there is none, accept a
+ * trace that was written anew, because such a trace shows only by its process
+ * id that it belongs to the ring file.
+ */
+enum hatf_status
+recovery_open_trace(struct recovery *r, const char *rings, const char *trace)
+{
+	const enum hatf_status status = try_all(r, rings, trace);
+	const struct hatf_error first = *r->err;
+	char path[sizeof(r->found->trace)];
+
+	if (status != HATF_OTHER_RINGS || !has_ended(r))
+		return status;
+	memcpy(path, r->found->trace, sizeof(path));
+	r->is_rewritten = true;
+	if (try_all(r, rings, trace) == HATF_OK)
+		return HATF_OK;
+	r->is_rewritten = false;
+	set_trace(r, path);
 	*r->err = first;
 	return status;
 }

@@ -62,19 +62,19 @@ complete(struct recovery *r)
 {
 	const struct image_commit *const commit = r->set.commit;
 
-	if (r->is_short && r->intact.has_trailer) {
+	if ((r->is_short && r->intact.has_trailer) || r->is_rewritten) {
 		/*
 		 * An earlier recovery wrote the trailer, but was interrupted
-		 * before it removed the ring file.
+		 * before it removed the ring file.  Or the trace was complete,
+		 * and another program has written it anew.
 		 */
 		r->found->had_trailer = true;
 		r->found->event_count = r->intact.event_count;
 		r->found->lost_count = r->intact.lost_count;
 		return HATF_OK;
 	}
-	if (r->is_rewritten ||
-	    (!r->is_short && (commit->flags & IMAGE_COMMIT_ENDED) != 0 &&
-	     r->set.word_count == 0 && r->found->cut_nbytes == 0)) {
+	if (!r->is_short && (commit->flags & IMAGE_COMMIT_ENDED) != 0 &&
+	    r->set.word_count == 0 && r->found->cut_nbytes == 0) {
 		r->found->had_trailer = true;
 		r->found->complete = commit->lost_count == 0 &&
 				     (commit->flags & IMAGE_COMMIT_MISSED) == 0;

@@ -45,11 +45,11 @@ struct recovery {
 	uint64_t events_before;
 	/* the trace does not have all blocks that the last commit counts */
 	bool is_short;
-	/* if 'is_short': how much of the trace is intact */
+	/* if 'is_short' or 'is_rewritten': how much of the trace is intact */
 	struct intact_blocks intact;
 	/*
-	 * another program has written the trace anew after the recorder had
-	 * completed it
+	 * 'trace' is, or must be, a trace that another program has written anew
+	 * after the recorder had completed it
 	 */
 	bool is_rewritten;
 	bool is_counting; /* only count events, do not write */
