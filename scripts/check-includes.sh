@@ -89,7 +89,8 @@ tools/recording: public hatf/recorder tools/control tools/program \
   tools/show tools/summary tools/symbols tools/trace tools/ui
 tools/summary: public tools/sites tools/trace tools/ui
 tools/show: public tools/sites tools/summary tools/trace tools/ui
-tools/compare: public tools/show tools/sites tools/summary tools/ui
+tools/compare: public hatf/frames tools/show tools/sites tools/summary \
+  tools/ui
 tools/limits: public hatf/frames tools/compare tools/sites tools/summary \
   tools/trace tools/ui
 tools/live: public hatf/frames tools/control tools/sites tools/summary \

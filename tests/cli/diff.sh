@@ -231,6 +231,30 @@ run "$HATF" diff --markdown new.hatf.gz bar.hatf
 # shellcheck disable=SC2016
 grep -qF '| `operator\|('"'a'"', <b>)`' out || fail "Markdown: $(cat out)"
 
+# If all frames of a stack are hidden, the site is a function if the program has
+# its code, and else the library: its functions have other names without debug
+# information.
+# hidden SIZE NAME: a trace with three blocks of this size.
+hidden()
+{
+	header
+	comment 'HATF frame\nframe=1\nfunction=std::f<A>()\nobject=/bin/x\n'
+	comment 'HATF frame\nframe=2\nfunction=std::f<B>()\nobject=/bin/x\n'
+	comment "HATF frame\nframe=3\nfunction=$2\nobject=/lib/libc.so.6\n"
+	for n in 1 2 3; do
+		comment "HATF stack\nstack=$n\nframe=$n\n"
+	done
+	layout
+	for n in 1 2 3; do
+		alloc "$1" $((0x5581a0 + 4096 * n)) 0 0 0 "\\x45\\x0$n"
+	done
+}
+hidden 24 strdup >small.hatf
+hidden 2400 __GI___strdup >large.hatf
+run "$HATF" diff --json --top 0 small.hatf large.hatf
+check 'hidden sites' "$(jq -r '.rows[].name' out | sort | xargs)" \
+	'libc.so std::f<A>() std::f<B>()'
+
 # ----------------------------------------------------------------- wrong input
 wrong()
 {

@@ -2,6 +2,7 @@
 /* comparison.c - see comparison.h */
 #include "tools/compare/comparison.h"
 
+#include "hatf/frames/hidden_frames.h"
 #include "tools/compare/portable_site.h"
 
 #include <stdio.h>
@@ -129,7 +130,7 @@ comparison_name_site(const struct gathering *g, uint64_t stack, char *buf,
 	 * the library is installed.
 	 */
 	if (frame.object != NULL && site_names_hides(g->names, &frame) &&
-	    hatf_frame_hidden(&frame) == HATF_FRAME_STD)
+	    hidden_frames_find_std_library(frame.object) != NULL)
 		frame.function = frame.file = NULL;
 	portable_site_name(&frame, buf, nbytes);
 }
