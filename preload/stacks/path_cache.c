@@ -150,7 +150,7 @@ uint64_t
 path_sum_wide(const struct path *path, const struct walk_context *here)
 {
 	const uintptr_t *word = (const uintptr_t *)here->sp;
-	uint64_t sum = path->takes_bp ? here->bp : 0;
+	uint64_t sum = path->takes_bp ? here->bp : 1;
 
 	for (uint32_t i = 0; i < path->count; i++)
 		sum = sum * PATH_FACTOR + *(word += step_at(path, i));

@@ -35,9 +35,9 @@
  * to frames.
  *
  * Only the thread itself uses its cache.  The child of a fork finds the cache
- * empty.  If the fork interrupted a search, the child's search may have read a
- * part of an old path, and reads zeros from then on; at worst, a comparison
- * then fails.
+ * empty.  It makes a new one, so only a search that the fork interrupted still
+ * uses the old one.  This search may have read a part of an old path, and reads
+ * zeros from then on; at worst, a comparison then fails.
  */
 #ifndef PATH_CACHE_H
 #define PATH_CACHE_H
@@ -148,7 +148,7 @@ struct path_cache {
 	/* number of lines of the pool that are in use; 0: the pool is empty */
 	uint32_t used;
 	uint32_t epoch; /* the paths are valid in this stack_table_epoch() */
-	/* Two entries that follow each other have the same keys (PATH_WAYS). */
+	/* Entries that follow each other serve the same keys (PATH_WAYS). */
 	_Alignas(PATH_LINE_NBYTES) struct path_entry
 		entries[1u << PATH_ENTRIES_BITS];
 	struct path_met met[1u << PATH_MET_BITS];

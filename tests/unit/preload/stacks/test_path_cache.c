@@ -364,15 +364,22 @@ END_TEST
  */
 START_TEST(a_fork_may_wipe_a_path)
 {
-	struct path *const path = keep_alone(7, 5);
-	const uint64_t sum = path->sum;
+	unsigned wide_count = 0;
 
-	ck_assert_uint_eq(path_sum(path, &here), sum);
-	memset(path->step, 0, path->count);
-	ck_assert_uint_ne(path_sum(path, &here), sum);
-	memset(path, 0, sizeof(*path));
-	ck_assert_uint_ne(path_sum(path, &here), sum);
-	ck_assert_uint_eq(find(0), 0);
+	for (uint32_t seed = 1; seed < 40; seed++) {
+		struct path *const path = keep_alone(seed, 5);
+		const uint64_t sum = path->sum;
+
+		wide_count += path->is_wide;
+		ck_assert_uint_eq(path_sum(path, &here), sum);
+		memset(path->step, 0, path->count);
+		ck_assert_uint_ne(path_sum(path, &here), sum);
+		memset(path, 0, sizeof(*path));
+		ck_assert_uint_ne(path_sum(path, &here), sum);
+		ck_assert_uint_ne(path_sum(path, &here), path->sum);
+		ck_assert_uint_eq(find(0), 0);
+	}
+	ck_assert_uint_gt(wide_count, 0);
 }
 END_TEST
 
