@@ -200,8 +200,11 @@ redirect_standard_to_null(void)
 
 	if (fd < 0)
 		return -1;
-	if (fstat(fd, &st) != 0 || !S_ISCHR(st.st_mode) ||
-	    st.st_rdev != makedev(1, 3)) {
+	if (fstat(fd, &st) != 0) {
+		close(fd);
+		return -1;
+	}
+	if (!S_ISCHR(st.st_mode) || st.st_rdev != makedev(1, 3)) {
 		close(fd);
 		errno = ENODEV;
 		return -1;

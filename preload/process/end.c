@@ -159,8 +159,9 @@ end_with_programs(void)
 {
 	/*
 	 * The child of a vfork() shares its parent's environment, so the child
-	 * must not change the environment.  A process that has recorded nothing
-	 * yet is a child of fork() or has not begun.
+	 * of a traced process must not change the environment.  A process that
+	 * has recorded nothing yet cannot be told from its vfork() child: the
+	 * programs that it executes later then run untraced, too.
 	 */
 	if (process_is_own() || process_scope() == PROCESS_SCOPE_NEW)
 		hide_library(environ);

@@ -355,7 +355,9 @@ write_health(const struct data *d, struct out *o)
 	put_fact(o, &first, "bad", seen.violation_count,
 		 "Events that contradict others ('hatf verify' lists them)");
 	put_fact(o, &first, "note", c->unknown_frees,
-		 "Frees of unknown blocks");
+		 gather_began_late(d->g)
+			 ? "Frees of blocks from before the trace"
+			 : "Frees of unknown blocks");
 	put_fact(o, &first, "note", c->replaced.count,
 		 "Live blocks whose address was allocated again");
 	put_fact(o, &first, "note", c->failed_calls, "Failed calls");

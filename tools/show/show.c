@@ -348,17 +348,6 @@ print_fact(struct out *o, const char *prefix, uint64_t n, const char *text)
 	out_str(o, "\n");
 }
 
-/* Does the trace itself say that it lacks blocks from before its beginning? */
-static bool
-began_late(const struct gathering *g)
-{
-	const char *const start = hatf_reader_header(g->scan.reader, "start");
-	const char *const live = hatf_reader_header(g->scan.reader, "live");
-
-	return (start != NULL && strcmp(start, "late") == 0) ||
-	       (live != NULL && strcmp(live, "unknown") == 0);
-}
-
 void
 show_doubts(struct out *o, const struct gathering *g, const char *prefix)
 {
@@ -368,7 +357,7 @@ show_doubts(struct out *o, const struct gathering *g, const char *prefix)
 	print_fact(o, prefix, lost_count(g), "events lost while recording");
 	print_fact(o, prefix, get_seen(g).violation_count,
 		   "events that contradict others ('hatf verify' lists them)");
-	if (!began_late(g))
+	if (!gather_began_late(g))
 		print_fact(o, prefix, c->unknown_frees,
 			   "frees of unknown blocks");
 	print_fact(o, prefix, c->replaced.count,
@@ -396,7 +385,7 @@ show_health(struct out *o, const struct gathering *g)
 		out_str(o, "  complete\n");
 	}
 	print_fact(o, "  ", g->census->failed_calls, "failed calls");
-	if (began_late(g))
+	if (gather_began_late(g))
 		print_fact(o, "  ", g->census->unknown_frees,
 			   "frees of blocks from before the trace");
 	show_doubts(o, g, "  ");

@@ -82,12 +82,18 @@ block_filter_has_failed(const struct block_filter *f)
 }
 
 bool
-block_filter_lacks_stacks(const struct block_filter *f)
+block_filter_has_sites(const struct block_filter *f)
 {
 	const struct block_filter_options *const o = f->options;
 
-	return o->site.count + o->not_site.count + o->module.count != 0 &&
-	       f->has_seen_alloc && !f->has_seen_stack;
+	return o->site.count + o->not_site.count + o->module.count != 0;
+}
+
+bool
+block_filter_lacks_stacks(const struct block_filter *f)
+{
+	return block_filter_has_sites(f) && f->has_seen_alloc &&
+	       !f->has_seen_stack;
 }
 
 bool
@@ -214,7 +220,7 @@ is_stack_chosen(struct block_filter *f, const struct hatf_record *rec)
 	const uint64_t stack = hatf_record_stack(rec);
 	uint32_t site;
 
-	if (o->site.count + o->not_site.count + o->module.count == 0)
+	if (!block_filter_has_sites(f))
 		return true;
 	site = stack == 0 ? 0 : stack_view_site(f->view, stack);
 	f->has_seen_alloc = true;

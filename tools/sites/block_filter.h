@@ -69,6 +69,9 @@ bool block_filter_keeps(struct block_filter *filter,
 /* Did memory run out?  Then the filter's answers are wrong. */
 bool block_filter_has_failed(const struct block_filter *filter);
 
+/* Are there patterns of sites or modules? */
+bool block_filter_has_sites(const struct block_filter *filter);
+
 /*
  * Return true if there are patterns of sites or modules, and threads that match
  * have allocated blocks, but none of these allocations has a defined stack.

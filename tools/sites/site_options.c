@@ -104,7 +104,7 @@ remark(const struct site_choice *c)
 	if (block_filter_lacks_stacks(c->filter))
 		return "the trace has no call stacks, so no site is known";
 	if (block_filter_has_no_match(c->filter))
-		return c->folds_std
+		return c->folds_std || !block_filter_has_sites(c->filter)
 			       ? "no block matches"
 			       : "no block matches; with --fold-std, sites are "
 				 "as in 'hatf stat' and 'hatf leaks'";
