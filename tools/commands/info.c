@@ -127,17 +127,6 @@ is_sampled(const struct info *info)
 	return sample_rate(info) < 1;
 }
 
-/* Does the trace list all blocks that were live when it began? */
-static bool
-knows_start(const struct info *info)
-{
-	const char *const live = header(info, "live");
-	const char *const start = header(info, "start");
-
-	return (live == NULL || strcmp(live, "unknown") != 0) &&
-	       (start == NULL || strcmp(start, "late") != 0);
-}
-
 static double
 bytes_per_record(const struct info *info)
 {
@@ -182,8 +171,9 @@ json_number(const struct info *info, const char *key)
 static json_t *
 json_carried(const struct info *info, uint64_t n)
 {
-	return info->seen.carried_count != 0 || knows_start(info) ? json_u64(n)
-								  : json_null();
+	return info->seen.carried_count != 0 || !scan_began_late(info->scan)
+		       ? json_u64(n)
+		       : json_null();
 }
 
 /* Add the figures about stacks; return the number of keys added. */
@@ -328,6 +318,7 @@ print_segment(struct out *o, const struct info *info)
 	const char *const before = header(info, "events_before");
 	const char *const snapshot = header(info, "snapshot_of");
 	const uint64_t carried = info->seen.carried_count;
+	const bool is_late = scan_began_late(info->scan);
 
 	if (snapshot != NULL) {
 		label(o, "snapshot of");
@@ -344,14 +335,14 @@ print_segment(struct out *o, const struct info *info)
 		out_str(o, "\n");
 	}
 	if (number == NULL && carried == 0 &&
-	    (knows_start(info) || info->seen.heritage != HATF_HERITAGE_NONE))
+	    (!is_late || info->seen.heritage != HATF_HERITAGE_NONE))
 		return;
 	label(o, "live at the start");
-	if (carried != 0 || knows_start(info))
+	if (carried != 0 || !is_late)
 		out_printf(o, "%s objects, %s%s", figure_count(carried).text,
 			   figure_nbytes(info->seen.carried_nbytes).text,
-			   knows_start(info) ? "\n" : ", and others that are ");
-	if (!knows_start(info))
+			   is_late ? ", and others that are " : "\n");
+	if (is_late)
 		out_str(o, "not known\n");
 }
 

@@ -355,7 +355,7 @@ write_health(const struct data *d, struct out *o)
 	put_fact(o, &first, "bad", seen.violation_count,
 		 "Events that contradict others ('hatf verify' lists them)");
 	put_fact(o, &first, "note", c->unknown_frees,
-		 gather_began_late(d->g)
+		 scan_began_late(&d->g->scan)
 			 ? "Frees of blocks from before the trace"
 			 : "Frees of unknown blocks");
 	put_fact(o, &first, "note", c->replaced.count,

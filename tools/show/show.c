@@ -357,7 +357,7 @@ show_doubts(struct out *o, const struct gathering *g, const char *prefix)
 	print_fact(o, prefix, lost_count(g), "events lost while recording");
 	print_fact(o, prefix, get_seen(g).violation_count,
 		   "events that contradict others ('hatf verify' lists them)");
-	if (!gather_began_late(g))
+	if (!scan_began_late(&g->scan))
 		print_fact(o, prefix, c->unknown_frees,
 			   "frees of unknown blocks");
 	print_fact(o, prefix, c->replaced.count,
@@ -385,7 +385,7 @@ show_health(struct out *o, const struct gathering *g)
 		out_str(o, "  complete\n");
 	}
 	print_fact(o, "  ", g->census->failed_calls, "failed calls");
-	if (gather_began_late(g))
+	if (scan_began_late(&g->scan))
 		print_fact(o, "  ", g->census->unknown_frees,
 			   "frees of blocks from before the trace");
 	show_doubts(o, g, "  ");

@@ -6,7 +6,6 @@
 #include "tools/ui/message.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* ------------------------------------------------------------------ reading */
 
@@ -104,14 +103,4 @@ gather_close(struct gathering *g)
 	census_close(g->census);
 	scan_close(&g->scan);
 	free(g);
-}
-
-bool
-gather_began_late(const struct gathering *g)
-{
-	const char *const start = hatf_reader_header(g->scan.reader, "start");
-	const char *const live = hatf_reader_header(g->scan.reader, "live");
-
-	return (start != NULL && strcmp(start, "late") == 0) ||
-	       (live != NULL && strcmp(live, "unknown") == 0);
 }

@@ -48,7 +48,4 @@ struct gathering *gather_open(const char *path,
 			      const struct gather_options *options);
 void gather_close(struct gathering *g);
 
-/* Does the trace itself say that it lacks blocks from before its beginning? */
-bool gather_began_late(const struct gathering *g);
-
 #endif /* GATHER_H */

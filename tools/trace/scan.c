@@ -191,3 +191,13 @@ scan_duration_ns(const struct scan *s, uint64_t *ns_ret)
 	       !__builtin_mul_overflow(stats.last_time - stats.first_time, unit,
 				       ns_ret);
 }
+
+bool
+scan_began_late(const struct scan *s)
+{
+	const char *const start = hatf_reader_header(s->reader, "start");
+	const char *const live = hatf_reader_header(s->reader, "live");
+
+	return (start != NULL && strcmp(start, "late") == 0) ||
+	       (live != NULL && strcmp(live, "unknown") == 0);
+}

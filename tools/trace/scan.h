@@ -98,4 +98,9 @@ uint64_t scan_unit_ns(const char *unit);
  */
 bool scan_duration_ns(const struct scan *s, uint64_t *ns_ret);
 
+/*
+ * Does the trace itself say that it lacks blocks which were live when it began?
+ */
+bool scan_began_late(const struct scan *s);
+
 #endif /* SCAN_H */
