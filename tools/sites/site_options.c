@@ -41,7 +41,7 @@ site_options_take(struct site_options *o, unsigned option, const char *value)
 bool
 site_choice_open(struct site_choice *c, const struct site_options *options)
 {
-	*c = (struct site_choice){ .folds_std = options->view.fold_std };
+	*c = (struct site_choice){ .stacks = NULL };
 	if (hatf_stacks_open(&c->stacks) == HATF_OK)
 		c->view = stack_view_open(c->stacks, &options->view);
 	if (c->view != NULL && block_filter_is_needed(&options->filter))
@@ -101,15 +101,17 @@ site_choice_show(struct site_choice *c, struct hatf_record *rec, uint8_t *buf,
 static const char *
 remark(const struct site_choice *c)
 {
+	const bool folds_std = stack_view_options(c->view)->fold_std;
+
 	if (block_filter_lacks_stacks(c->filter))
 		return "the trace has no call stacks, so no site is known";
 	if (block_filter_has_no_match(c->filter))
-		return c->folds_std || !block_filter_has_sites(c->filter)
+		return folds_std || !block_filter_has_sites(c->filter)
 			       ? "no block matches"
 			       : "no block matches; with --fold-std, sites are "
 				 "as in 'hatf stat' and 'hatf leaks'";
 	if (block_filter_excludes_nothing(c->filter))
-		return c->folds_std
+		return folds_std
 			       ? "--not-site leaves out no block"
 			       : "--not-site leaves out no block; with "
 				 "--fold-std, sites are as in 'hatf stat' and "

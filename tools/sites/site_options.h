@@ -57,7 +57,6 @@ struct site_choice {
 	struct hatf_stacks *stacks;
 	struct stack_view *view;
 	struct block_filter *filter; /* NULL: all blocks are chosen */
-	bool folds_std;		     /* is --fold-std given? */
 };
 
 /*
