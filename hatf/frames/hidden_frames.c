@@ -73,9 +73,9 @@ static const char *const std_names[] = {
 
 /* How the file names of the standard libraries of C and C++ begin. */
 static const char *const std_libraries[] = {
-	"libc.so.",	"libc-2.",    "libpthread",   "libm.so.",
-	"libstdc++.so", "libc++.so",  "libc++abi.so", "ld-linux",
-	"ld-2.",	"libc.musl-", "ld-musl-",
+	"libc.so.", "libc-2.",	    "libpthread.so.", "libpthread-2.",
+	"libm.so.", "libstdc++.so", "libc++.so",      "libc++abi.so",
+	"ld-linux", "ld-2.",	    "libc.musl-",     "ld-musl-",
 };
 
 static bool

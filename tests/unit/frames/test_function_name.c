@@ -150,6 +150,7 @@ static const struct {
 	{ "/lib64/ld-linux-x86-64.so.2", true },
 	{ "libstdc++.so.6", true },
 	{ "/usr/lib/libcurl.so.4", false },
+	{ "/usr/lib/libpthreadpool.so.0", false },
 	{ "/opt/libc.so.d/app", false },
 };
 
