@@ -79,7 +79,7 @@ hatf/metatf:
 hatf/metatf/trace: hatf/metatf hatf/io
 tools/ui: public
 tools/trace: public tools/ui
-tools/sites: public hatf/frames tools/ui
+tools/sites: public hatf/codec hatf/frames tools/ui
 tools/check: public tools/trace tools/ui
 tools/program: public hatf/recorder tools/trace tools/ui
 tools/control: public hatf/recorder tools/sites tools/symbols tools/trace \

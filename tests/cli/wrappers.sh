@@ -97,6 +97,28 @@ for command in leaks dump; do
 		'sort main thread_main clone'
 done
 
+for format in folded dhat pprof heaptrack; do
+	for option in '' --raw-stacks --fold-std; do
+		# shellcheck disable=SC2086 # no option
+		run "$HATF" convert --to $format $option db.hatf converted
+		"$PYTHON" - converted >names <<'END'
+import gzip, sys
+data = open(sys.argv[1], "rb").read()
+data = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+print(*(name for name in ("sort", "load", "thread_main")
+        if name.encode() in data))
+END
+		want='sort load'
+		[ "$option" != --raw-stacks ] || want="$want thread_main"
+		check "--to $format $option" "$(cat names)" "$want"
+	done
+done
+run "$HATF" convert --to folded db.hatf -
+check 'folded' "$(grep sort out)" 'clone;main;sort;/lib/libdb.so.0+0xa7504 570'
+run "$HATF" convert --fold-std db.hatf folded.hatf
+run "$HATF" verify folded.hatf
+check_status 'verify of a trace without frames of the recorder' 0
+
 # 'report' names the main caller of a site whose stacks divide, by the figure of
 # the list, and how to list the callers.
 run "$HATF" report db.hatf

@@ -278,6 +278,8 @@ edit_record(struct convert *c, struct hatf_record *rec, bool *is_kept_ret)
 	static uint8_t attributes[UINT16_MAX];
 
 	*is_kept_ret = true;
+	if (c->shows_stacks && rec->tag == HATF_COMMENT)
+		site_choice_show_caller(&c->choice, rec, attributes);
 	if (c->is_choice_open) {
 		if (rec->tag != HATF_METADATA &&
 		    !site_choice_keeps(&c->choice, rec)) {

@@ -2,7 +2,13 @@
 /* site_options.c - see site_options.h */
 #include "tools/sites/site_options.h"
 
+#include "hatf/codec/comment_text.h"
+#include "hatf/codec/hatf_record.h"
+#include "hatf/frames/hidden_frames.h"
 #include "tools/ui/message.h"
+
+/* How a comment begins that defines a stack (FORMAT.md, "Stacks"). */
+static const char stack_kind[] = "HATF stack\n";
 
 static bool
 add_pattern(struct block_filter_patterns *patterns, const char *option,
@@ -71,6 +77,60 @@ site_choice_keeps(struct site_choice *c, const struct hatf_record *rec)
 	if (rec->tag == HATF_COMMENT)
 		hatf_stacks_note(c->stacks, rec, NULL);
 	return c->filter == NULL || block_filter_keeps(c->filter, rec);
+}
+
+/* Read one number of a definition; return false if there is none. */
+static bool
+find_number(const struct hatf_record *rec, const char *key, uint64_t *n_ret)
+{
+	return text_find_u64((const char *)rec->attributes,
+			     rec->attributes_nbytes, key, n_ret);
+}
+
+/*
+ * If the innermost frame of 'stack' belongs to the recorder, set '*caller_ret'
+ * to the stack without this frame.
+ */
+static bool
+is_in_recorder(const struct hatf_stacks *stacks, uint64_t stack,
+	       uint64_t *caller_ret)
+{
+	struct hatf_stack at;
+	struct hatf_frame frame;
+
+	if (!hatf_stacks_get(stacks, stack, &at) ||
+	    !hatf_stacks_get_frame(stacks, at.frame, &frame) ||
+	    !hidden_frames_is_recorder(&frame))
+		return false;
+	*caller_ret = at.parent;
+	return true;
+}
+
+/*
+ * One step outwards is enough, even for several frames of the recorder: the
+ * definition of the caller was changed in the same way.
+ */
+void
+site_choice_show_caller(const struct site_choice *c, struct hatf_record *rec,
+			uint8_t *buf)
+{
+	uint64_t id, parent, frame;
+	struct text text;
+
+	if (stack_view_options(c->view)->is_raw ||
+	    !hatf_record_comment_starts(rec, stack_kind) ||
+	    !find_number(rec, "stack", &id) ||
+	    !find_number(rec, "parent", &parent) ||
+	    !find_number(rec, "frame", &frame) ||
+	    !is_in_recorder(c->stacks, parent, &parent))
+		return;
+	text_init(&text, (char *)buf, SITE_CHOICE_COMMENT_NBYTES);
+	text_str(&text, stack_kind);
+	text_line_u64(&text, "stack", id);
+	text_line_u64(&text, "parent", parent);
+	text_line_u64(&text, "frame", frame);
+	rec->attributes = buf;
+	rec->attributes_nbytes = (uint32_t)text.used;
 }
 
 void

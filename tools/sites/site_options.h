@@ -76,6 +76,18 @@ void site_choice_close(struct site_choice *choice);
 bool site_choice_keeps(struct site_choice *choice,
 		       const struct hatf_record *rec);
 
+/* Room for the comment that site_choice_show_caller() writes, in bytes. */
+#define SITE_CHOICE_COMMENT_NBYTES 128
+
+/*
+ * If '*rec' defines a stack whose caller is a frame of the recorder, let '*rec'
+ * define the stack without this frame.  The new comment is in 'buf', which has
+ * SITE_CHOICE_COMMENT_NBYTES.  Call this function for every comment, in order
+ * and before site_choice_keeps().
+ */
+void site_choice_show_caller(const struct site_choice *choice,
+			     struct hatf_record *rec, uint8_t *buf);
+
 /*
  * Let '*rec' refer to its stack without the hidden innermost frames.  The new
  * attributes are in 'buf', which has 'cap' bytes.  If they do not fit, '*rec'
