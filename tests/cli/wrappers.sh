@@ -115,6 +115,11 @@ END
 done
 run "$HATF" convert --to folded db.hatf -
 check 'folded' "$(grep sort out)" 'clone;main;sort;/lib/libdb.so.0+0xa7504 570'
+run "$HATF" report --html page.html db.hatf
+check 'the page' "$(grep -oE '"(sort|load|thread_main)"' page.html | sort -u |
+	xargs)" 'load sort'
+run "$HATF" report --raw-stacks --html page.html db.hatf
+check 'the page, --raw-stacks' "$(grep -c '"thread_main"' page.html)" 1
 run "$HATF" convert --fold-std db.hatf folded.hatf
 run "$HATF" verify folded.hatf
 check_status 'verify of a trace without frames of the recorder' 0

@@ -205,7 +205,6 @@ uint32_t
 page_tree_node(struct page_tree *t, uint64_t stack_id)
 {
 	uint64_t path[DEPTH_MAX];
-	struct hatf_stack stack;
 	unsigned depth = 0;
 	uint32_t node = 0;
 
@@ -221,7 +220,7 @@ page_tree_node(struct page_tree *t, uint64_t stack_id)
 			break;
 		}
 		path[depth++] = id;
-		id = hatf_stacks_get(t->stacks, id, &stack) ? stack.parent : 0;
+		id = site_names_caller(t->names, id);
 	}
 	while (depth > 0 && !t->no_memory)
 		node = add_node(t, node, path[--depth]);

@@ -15,6 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/*
+ * Maximum number of frames of the recorder that a caller lacks.  A real stack
+ * has one or two in a row; a forged trace may have millions.
+ */
+#define RECORDER_FRAMES_MAX 16
+
 /* What is known about a stack. */
 struct known_stack {
 	/* the stack without its hidden innermost frames; 0: all are hidden */
@@ -284,7 +290,9 @@ stack_view_caller(const struct stack_view *v, uint64_t stack)
 
 	if (!hatf_stacks_get(v->stacks, stack, &at))
 		return 0;
-	for (stack = at.parent; !v->options.is_raw; stack = at.parent)
+	stack = at.parent;
+	for (unsigned i = 0; i < RECORDER_FRAMES_MAX && !v->options.is_raw;
+	     i++, stack = at.parent)
 		if (!hatf_stacks_get(v->stacks, stack, &at) ||
 		    !hatf_stacks_get_frame(v->stacks, at.frame, &frame) ||
 		    !hidden_frames_is_recorder(&frame))
