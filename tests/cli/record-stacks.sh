@@ -6,6 +6,7 @@
 . "$(dirname "$0")/lib.sh"
 
 command -v eu-addr2line >/dev/null || skip 'no eu-addr2line'
+command -v jq >/dev/null || skip 'no jq'
 "$HATF" symbolize none.hatf 2>&1 | grep -q libdw && skip 'a build without libdw'
 [ "$(uname -m)" = x86_64 ] || skip 'stacks are recorded on x86-64 only'
 
@@ -143,5 +144,18 @@ run "$HATF" symbolize link.hatf.gz
 check_status 'symbolize a link' 0
 [ -L link.hatf.gz ] || fail 'the link has become a file'
 check_named bare.hatf.gz
+
+# A program in C++ has one leak: what libstdc++ keeps for itself is none.
+cat >leak.cc <<'END'
+int *kept;
+int main() { kept = new int[25]; kept = nullptr; }
+END
+g++ -g -O0 -o leak leak.cc || fail 'g++ failed'
+run "$HATF" record -o leak.hatf.gz ./leak
+run "$HATF" leaks --json --fail-over 100 leak.hatf.gz
+check_status 'leaks of a program in C++' 0
+check 'leaks of a program in C++' "$(jq -c '[.sites[] | .bytes, .name]' out |
+	sed 's,(/[^)]*/leak,(leak,')" '[100,"main (leak.cc:2)"]'
+check 'blocks of libstdc++' "$(jq .startup.blocks out)" 1
 
 finish

@@ -5,6 +5,7 @@
 #include "tools/show/suppressions.h"
 #include "tools/show/trends.h"
 #include "tools/show/wrapper_hint.h"
+#include "tools/sites/startup_stack.h"
 #include "tools/ui/escape.h"
 #include "tools/ui/message.h"
 #include "tools/ui/options.h"
@@ -38,7 +39,8 @@ static const struct opt options[] = {
 	{ "json", 'j', NULL, "print a line with a JSON object for each file" },
 	{ "raw-stacks", 'R', NULL,
 	  "show all frames: a site may then be in an allocator\n"
-	  "or in the standard library of C, C++ or Rust" },
+	  "or in the standard library of C, C++ or Rust; blocks\n"
+	  "of standard libraries from the start count, too" },
 	{ "wrapper", '\0', "GLOB",
 	  "hide functions that match GLOB, such as 'xmalloc': the\n"
 	  "site is their caller; may be given more than once" },
@@ -85,12 +87,40 @@ struct leaks {
 	struct trend *trends; /* one for each site; NULL: no stacks */
 	uint32_t *order;
 	uint32_t count;
-	struct amount live, suppressed;
+	/* 'startup': blocks of standard libraries (startup_stack.h) */
+	struct amount live, suppressed, startup;
 };
 
 /* -------------------------------------------------------------- suppression */
 
-/* Take suppressed stacks out of the census, so that they belong to no site. */
+/*
+ * Leave out the live blocks of a stack if a suppression matches the stack, or
+ * if a standard library allocated the blocks at the program's start.  Return
+ * whether the blocks are left out.
+ */
+static bool
+leave_out(struct leaks *l, uint64_t stack, const struct amount *live)
+{
+	const struct hatf_stacks *const stacks = l->g->census->stacks;
+	struct suppression *const s =
+		suppressions_find(l->suppressions, stacks, stack);
+
+	if (s != NULL) {
+		s->count += live->count;
+		s->nbytes += live->nbytes;
+		amount_sum(&l->suppressed, live);
+		return true;
+	}
+	if (l->ask->gathering.view.is_raw || !startup_stack_is(stacks, stack))
+		return false;
+	amount_sum(&l->startup, live);
+	return true;
+}
+
+/*
+ * Take the stacks whose blocks are left out of the census, so that they belong
+ * to no site.
+ */
 static void
 suppress(struct leaks *l)
 {
@@ -103,21 +133,15 @@ suppress(struct leaks *l)
 	}
 	for (uint32_t row = STACK_FIRST; row < c->by_stack.count; row++) {
 		const struct amount live = c->by_stack.rows[row].live;
-		struct suppression *s;
 
-		if (live.count == 0)
-			continue;
-		s = suppressions_find(l->suppressions, c->stacks,
-				      c->stack_ids[row]);
-		if (s == NULL)
-			continue;
-		s->count += live.count;
-		s->nbytes += live.nbytes;
-		amount_sum(&l->suppressed, &live);
-		c->by_stack.rows[row] = (struct account){ .epoch = c->epoch };
+		if (live.count != 0 && leave_out(l, c->stack_ids[row], &live))
+			c->by_stack.rows[row] =
+				(struct account){ .epoch = c->epoch };
 	}
-	l->live.count = c->total.live.count - l->suppressed.count;
-	l->live.nbytes = c->total.live.nbytes - l->suppressed.nbytes;
+	l->live.count =
+		c->total.live.count - l->suppressed.count - l->startup.count;
+	l->live.nbytes =
+		c->total.live.nbytes - l->suppressed.nbytes - l->startup.nbytes;
 }
 
 /* ------------------------------------------------------------------- stacks */
@@ -249,6 +273,20 @@ print_suppressed(struct out *o, const struct leaks *l)
 	}
 }
 
+static void
+print_startup(struct out *o, const struct leaks *l)
+{
+	if (l->startup.count == 0)
+		return;
+	out_printf(o, "Left out: %s in ",
+		   figure_nbytes(l->startup.nbytes).text);
+	out_printf(o,
+		   "%s block%s that standard libraries allocated for "
+		   "themselves at the start\n",
+		   figure_count(l->startup.count).text,
+		   l->startup.count == 1 ? "" : "s");
+}
+
 /* Return false if there is no memory. */
 static bool
 print_hint(struct out *o, const struct leaks *l)
@@ -297,6 +335,7 @@ print_text(struct out *o, const struct leaks *l)
 	if (!print_hint(o, l))
 		return false;
 	print_suppressed(o, l);
+	print_startup(o, l);
 	show_doubts(o, l->g, "doubtful: ");
 	if (advice != NULL)
 		out_printf(o, "note: %s\n", advice);
@@ -405,6 +444,7 @@ print_json(struct out *o, const struct leaks *l)
 		{ "live", show_json_amount(&l->live) },
 		{ "suppressed", show_json_amount(&l->suppressed) },
 		{ "suppressions", json_suppressions(l) },
+		{ "startup", show_json_amount(&l->startup) },
 		{ "site_count", json_u64(l->count) },
 		{ "sites", sites },
 		{ "over", l->ask->has_limit

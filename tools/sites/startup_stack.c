@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* startup_stack.c - see startup_stack.h */
+#include "tools/sites/startup_stack.h"
+
+#include "hatf/frames/hidden_frames.h"
+
+#include <string.h>
+
+/* A stack with more frames than this is no stack of the start. */
+#define DEPTH_MAX 64
+
+static bool
+is_loader(const char *library)
+{
+	return strncmp(library, "ld-", 3) == 0;
+}
+
+bool
+startup_stack_is(const struct hatf_stacks *stacks, uint64_t stack)
+{
+	const char *outermost = NULL;
+	struct hatf_stack at;
+	struct hatf_frame frame;
+
+	for (unsigned n = 0; stack != 0; n++, stack = at.parent) {
+		if (n == DEPTH_MAX || !hatf_stacks_get(stacks, stack, &at) ||
+		    !hatf_stacks_get_frame(stacks, at.frame, &frame) ||
+		    hidden_frames_is_cut_off(&frame))
+			return false;
+		if (hidden_frames_is_unknown_caller(&frame) ||
+		    hidden_frames_is_allocator(&frame))
+			continue;
+		if (frame.object == NULL)
+			return false;
+		outermost = hidden_frames_find_std_library(frame.object);
+		if (outermost == NULL)
+			return false;
+	}
+	return outermost != NULL && is_loader(outermost);
+}
