@@ -382,12 +382,12 @@ is_certain(const struct order_producer *s, struct span span)
 
 /*
  * The open realloc of 's' must precede an event by which another thread gets
- * 'span'.  Can the whole realloc be passed on now, before that event?  Return
- * true if the end of the realloc is the next event of 's', and if the free that
- * gave back the memory of the new block has certainly been passed on.  The
- * second condition is true if the old block has certainly overlapped the span,
- * and if the event of the other thread has an exact stamp ('is_exact') or the
- * realloc did not move its block.
+ * 'span'.  Can the whole realloc be passed on now, before that event?  It can if
+ * the end of the realloc is the next event of 's', and if the memory of the new
+ * block is certainly free: the free of the block that was there before has been
+ * passed on.  The memory is certainly free if the old block has certainly
+ * overlapped the span, and if, in addition, the event of the other thread has
+ * an exact stamp ('is_exact') or the realloc did not move its block.
  */
 static bool
 is_whole(const struct order_producer *s, struct span span, bool is_exact)

@@ -213,8 +213,9 @@ note(const struct process_move *move)
 	     process_has(PROCESS_IS_SANDBOXED)))
 		return;
 	/*
-	 * Set the flag before the state.  An event that another thread has
-	 * between the two stores is in no trace.
+	 * The flag changes here, before publish() changes the state.  If
+	 * another thread has an event between the two changes, no trace
+	 * contains the event.
 	 */
 	atomic_store_explicit(&process_dormant, move->sleep == PROCESS_SLEEP_ON,
 			      memory_order_relaxed);

@@ -76,8 +76,9 @@ tree_find_fork(const struct tree_node *node)
 	fork.is_known = t->is_exact || fork.event != 0;
 	/*
 	 * The child's header counts the parent's events from the start of the
-	 * segment that it names.  If none of the parent's segments has this
-	 * name, nobody knows what the count begins with.
+	 * segment that it names.  If the parent has several segments, the tree
+	 * lacks this one, and its name has no number, nobody knows how many
+	 * events came before it.
 	 */
 	if (forked == NULL && !is_numbered && parent != NULL &&
 	    tree_last_trace(parent)->segment != 0)
