@@ -146,7 +146,7 @@ check 'blocks of the start' \
 		([.sites[].bytes] | add)]' out)" '[2,3,60,60]'
 run "$HATF" leaks start.hatf
 check 'blocks of the start' "$(tail -n 1 out)" 'Left out: 3 B in 2 blocks '\
-'that standard libraries allocated for themselves at the start'
+'that standard libraries allocated for themselves when the program started'
 run "$HATF" leaks --json --raw-stacks start.hatf
 check 'blocks of the start, --raw-stacks' \
 	"$(jq -c '[.startup.bytes, .live.bytes]' out)" '[0,63]'

@@ -39,8 +39,9 @@ static const struct opt options[] = {
 	{ "json", 'j', NULL, "print a line with a JSON object for each file" },
 	{ "raw-stacks", 'R', NULL,
 	  "show all frames: a site may then be in an allocator\n"
-	  "or in the standard library of C, C++ or Rust; blocks\n"
-	  "of standard libraries from the start count, too" },
+	  "or in the standard library of C, C++ or Rust; also\n"
+	  "count what these libraries allocate for themselves when\n"
+	  "the program starts" },
 	{ "wrapper", '\0', "GLOB",
 	  "hide functions that match GLOB, such as 'xmalloc': the\n"
 	  "site is their caller; may be given more than once" },
@@ -282,7 +283,7 @@ print_startup(struct out *o, const struct leaks *l)
 		   figure_nbytes(l->startup.nbytes).text);
 	out_printf(o,
 		   "%s block%s that standard libraries allocated for "
-		   "themselves at the start\n",
+		   "themselves when the program started\n",
 		   figure_count(l->startup.count).text,
 		   l->startup.count == 1 ? "" : "s");
 }
