@@ -68,7 +68,8 @@ is_dhat(const uint8_t *bytes, size_t nbytes)
 /*
  * Does a pprof profile begin here?  Such a profile begins with two sample types
  * (field 1 of the message).  Each contains two indices into the table of
- * strings, for the type and for the unit.  The indices are below 128.
+ * strings, for the type and for the unit.  The indices are below 128, so each
+ * is one byte.
  */
 static bool
 is_pprof(const uint8_t *bytes, size_t nbytes)

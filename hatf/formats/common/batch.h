@@ -49,8 +49,8 @@ struct batch {
 	unsigned memory_idx;
 	bool no_memory; /* an allocation has failed */
 	/*
-	 * The source has stopped with the error 'end', which batch_end()
-	 * reports after the surplus.
+	 * The source has stopped; 'end' says why: the end of the trace or an
+	 * error.  batch_end() reports 'end' after the surplus.
 	 */
 	bool has_ended;
 	struct hatf_error end;
@@ -113,9 +113,9 @@ bool batch_comment(struct batch *b, const char *text, size_t nbytes,
 		   uint64_t offset);
 
 /*
- * Return what source_ops.read() must return.  If there is a surplus, report the
- * end or error that source_stop() set only after the surplus has been returned.
- * If memory ran out, stop with HATF_NO_MEMORY.
+ * Return what source_ops.read() must return.  If source_stop() was called while
+ * there is a surplus, hold back the end or error, and report it after the
+ * surplus has been returned.  If memory ran out, stop with HATF_NO_MEMORY.
  */
 size_t batch_end(struct batch *b, struct source *s);
 

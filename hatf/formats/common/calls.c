@@ -106,8 +106,8 @@ put_call(struct calls *calls, struct sink *s, const struct hatf_record *rec,
 		   (entry->known ? entry->old.object != 0
 				 : call.old_address != 0)) {
 		/*
-		 * Do not pass on a free(NULL) or the free of an omitted block:
-		 * for these calls, the condition above is false.
+		 * Pass on a failed call or a free.  The condition above
+		 * excludes a free(NULL) and the free of an omitted block.
 		 */
 		put(s, &call);
 	}

@@ -24,9 +24,10 @@ struct disorder {
 	uint64_t record; /* number of the record that is the first violation */
 	uint64_t offset;
 	/*
-	 * The latest realloc announces a free of 'old_address'.  If no block
-	 * was live there, the realloc has been counted as a violation, so do
-	 * not count its free as another one.
+	 * true: the latest realloc announces a free of 'old_address', and no
+	 * free has followed yet.  If no block was live at 'old_address', the
+	 * realloc has been counted as a violation, so do not count its free as
+	 * another one.
 	 */
 	bool announces_free;
 	uint64_t old_address;

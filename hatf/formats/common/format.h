@@ -286,8 +286,8 @@ struct format {
 	/*
 	 * Do these first bytes of the uncompressed file begin a trace in this
 	 * format?  'recognize' is NULL if the format is 'by_name' or cannot be
-	 * read, and for the format that is assumed if no other recognizes the
-	 * bytes.
+	 * read.  It is also NULL for "hatf", the format that is assumed if no
+	 * other format recognizes the bytes.
 	 */
 	bool (*recognize)(const uint8_t *bytes, size_t nbytes);
 	/* NULL: the format can only be written */

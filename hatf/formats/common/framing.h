@@ -40,8 +40,9 @@ struct framing {
 	 */
 	uint64_t block_end;
 	/*
-	 * Offsets: the end of the latest comment, and the end of the latest
-	 * other record before that comment.
+	 * 'comment_end' is the offset at which the latest comment ends.
+	 * 'data_end' is the offset at which the latest record that is not a
+	 * comment ends; records after the latest comment do not count yet.
 	 */
 	uint64_t comment_end, data_end;
 	uint64_t lost_count; /* number of lost events so far */
@@ -76,9 +77,10 @@ bool framing_is_block(const struct hatf_record *comment);
 bool framing_is_sum(const struct hatf_record *comment);
 
 /*
- * framing_find_sum() returns the digits of the checksum in a sum or trailer
- * comment, FRAMING_SUM_NBYTES bytes long, or NULL if the comment has no
- * checksum.  framing_sum_is() returns whether 'digits' are those of 'sum'.
+ * framing_find_sum() returns a pointer to the checksum in a sum or trailer
+ * comment: FRAMING_SUM_NBYTES bytes, the digits and a newline.  It returns NULL
+ * if the comment has no checksum.  framing_sum_is() returns whether such bytes,
+ * at 'digits', state the checksum 'sum'.
  */
 #define FRAMING_SUM_NBYTES (CRC32C_DIGITS + 1) /* digits and a newline */
 const char *framing_find_sum(const struct hatf_record *comment);
@@ -100,8 +102,10 @@ enum hatf_status framing_note(struct framing *framing,
 /*
  * Check the end of the stream: a record ends at 'end', and none follows.
  * Return HATF_NO_TRAILER if the trace is ours and its last record is not a
- * trailer.  Return HATF_BAD_COMMENT, with '*field_ret' as in framing_note(), if
- * the last trace block cannot end at 'end'.  Otherwise return HATF_END.
+ * trailer.  In HATF, return HATF_BAD_COMMENT, with '*field_ret' as in
+ * framing_note(), if the last trace block ends after 'end' according to its
+ * comment, or if records other than comments follow this block.  Otherwise
+ * return HATF_END.
  */
 enum hatf_status framing_end(struct framing *framing, uint64_t end,
 			     const char **field_ret);

@@ -46,12 +46,12 @@ struct ledger_entry {
 	bool replaced;
 	struct block lost;
 	/*
-	 * 'lives' is set after an alloc or realloc.  If 'lives' is set, 'block'
-	 * is the new block, with the size from the record.  After a realloc of
-	 * a known block, the object and the birth of 'block' are those of
-	 * 'old'.  Otherwise, the object of 'block' is 0, and the birth of
-	 * 'block' is the time and the event of this record.  A sink that
-	 * changes 'block' must call ledger_keep().
+	 * 'lives' is set if the kind is LEDGER_ALLOC or LEDGER_REALLOC.  Then
+	 * 'block' is the new block, with the size from the record.  After a
+	 * realloc of a known block, the new block has the object and the birth
+	 * of 'old'.  After other calls, its object is 0, and its birth is the
+	 * time and the event of this record.  A sink that changes 'block' must
+	 * call ledger_keep().
 	 */
 	bool lives;
 	struct block block;

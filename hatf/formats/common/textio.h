@@ -55,10 +55,11 @@ struct textio_cell {
 };
 
 /*
- * Parse a line, without its line end.  Return NULL, or the static name of the
- * malformed part.  If the function returns a name after it has called
- * source_stop(), textio_read() reports the error of that call.  The byte at
- * line.end is a line end, so scanning digits needs no other bound.
+ * Parse a line, without its line end.  Return NULL if the line is well-formed,
+ * else the static name of the malformed part.  textio_read() then stops the
+ * source with an error that has this name, unless the function itself has
+ * called source_stop().  The byte at line.end is a line end, so scanning digits
+ * needs no other bound.
  *
  * '*is_record_ret' is true on entry; set it to false for a line that is not a
  * record.

@@ -35,12 +35,14 @@ void event_dtds_close(struct event_dtds *d);
 bool event_dtds_note(struct event_dtds *d, const char *comment, size_t nbytes);
 
 /*
- * If the whole DTD of the event DTD.RECORD has arrived, return the text of the
- * base, extended by this DTD and by the accepted DTDs.  The text is valid until
- * the next call.  Return NULL if the DTD has not completely arrived, if an
- * earlier call has already tried this DTD, if the DTD is invalid, or if there
- * is no memory.  A caller that uses the text calls event_dtds_accept(), which
- * keeps the text valid until the caller accepts another text.
+ * 'event_name' has the form DTD.RECORD.  If all parts of this DTD have arrived,
+ * return the text of the base, extended by the accepted DTDs and by this DTD.
+ * The text is valid until the next call.  A caller that uses the text calls
+ * event_dtds_accept(), which keeps the text valid until the caller accepts
+ * another text.
+ *
+ * Return NULL in these cases: a part of the DTD is missing, an earlier call has
+ * already tried this DTD, the DTD is invalid, or there is no memory.
  */
 const char *event_dtds_extend(struct event_dtds *d, const char *event_name);
 void event_dtds_accept(struct event_dtds *d);

@@ -38,8 +38,7 @@ is_vfield(const struct schema_record *r, uint32_t step, const char *name)
 }
 
 /*
- * Does the record's name begin with the name of its fourth step, the DTD, and
- * '_'?
+ * Is the record's name DTD_RECORD, where DTD is the name of its fourth step?
  */
 static bool
 names_dtd(const struct schema_record *r)
@@ -325,8 +324,8 @@ parse_byte(struct parser *p, char *c_ret)
 }
 
 /*
- * Parse a string.  All strings together have fewer bytes than the text, so
- * 'bytes' has room for them.
+ * Parse a string.  All strings of an event together have fewer bytes than
+ * head->content, so v->bytes has room for them.
  */
 static bool
 parse_bytes(struct parser *p)

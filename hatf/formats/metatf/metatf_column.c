@@ -20,9 +20,10 @@
 #define CHANGE_NBYTES 24
 
 /*
- * A base is the sum of a multiple of 2^BASE_BITS and half the number of values
- * that a field of the form's width can have.  Because the multiple is coarse, a
- * column uses few different bases.
+ * The base of 'baseOffset' is the minimum of the batch, rounded down to a
+ * multiple of 2^BASE_BITS, plus 2^(8 * width - 1).  So the smallest offset that
+ * 'width' bytes can hold stands for the rounded minimum.  Because of the
+ * rounding, most batches have the same base as the batch before.
  */
 #define BASE_BITS 24
 

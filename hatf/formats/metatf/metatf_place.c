@@ -246,7 +246,7 @@ best_form(const struct field_figures *g)
 /*
  * Return how many bytes the field's values in the batch take in the present
  * form of the field.  Return UINT64_MAX if the present form cannot store these
- * values, or is not a form that best_form() returns.
+ * values, or has an interpretation that best_form() never chooses.
  */
 static uint64_t
 present_cost(const struct field_state *f, const struct field_figures *g)

@@ -581,8 +581,9 @@ profile_offset(const struct profile *p, const struct hatf_frame *frame,
 	       uint64_t *offset_ret)
 {
 	/*
-	 * Do not look for a mapping at the address, because another object may
-	 * be mapped there now.  The definition of the frame has set 'offset'.
+	 * Use 'offset', which comes from the definition of the frame.  Do not
+	 * look for the mapping at the address, because another object may be
+	 * mapped there now.
 	 */
 	*offset_ret = frame->offset != 0 ? frame->offset : frame->address;
 	return frame->offset != 0 ||

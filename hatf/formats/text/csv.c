@@ -121,8 +121,9 @@ split_row(const struct csv *c, struct textio_cell line, struct textio_row *row)
 		if (!take_cell(&next, line.end, cell))
 			return textio_column_names[c->columns[i]];
 		/*
-		 * An empty cell counts as missing.  An empty text is valid,
-		 * because a comment may have no text.
+		 * An empty cell counts as missing.  parse_line() accepts a
+		 * comment whose text is missing, because a comment may have no
+		 * text.
 		 */
 		if (cell->start == cell->end)
 			cell->start = NULL;

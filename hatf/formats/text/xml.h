@@ -19,8 +19,8 @@ enum xml_field {
 #define XML_FIELD_COUNT 7
 
 /*
- * The fields that a record must have if its tag has them; other fields are 0 if
- * they are missing.
+ * The required fields: a record must have those of them that xml_fields()
+ * returns for its tag.  Other fields may be missing; their value is then 0.
  */
 #define XML_REQUIRED \
 	(1u << XML_SIZE | 1u << XML_ADDRESS | 1u << XML_OLD_ADDRESS)

@@ -6,9 +6,9 @@
  * element with its fields, in any order and layout.  It may have blanks and
  * comments between the fields, character references in the text of the fields,
  * and CDATA sections in numbers.  Everything else, valid or not, is left to a
- * full XML parser: most CDATA sections in attributes and comments, processing
- * instructions, bytes outside ASCII (whose encoding is declared elsewhere),
- * malformed or incomplete elements.
+ * full XML parser: nearly all CDATA sections in attributes and comments,
+ * processing instructions, bytes outside ASCII (the fast path does not know the
+ * encoding), malformed or incomplete elements.
  *
  * Use the fast path only inside the root element and outside the records, and
  * only if the document declares no default values of attributes.  Only one
