@@ -291,7 +291,7 @@ add_free(struct source *s, const struct gperftools_thread *t)
 
 /*
  * Add a realloc.  The gperftools recorder assigns a new token in every realloc,
- * even if the block stays in place.
+ * so even a block that stayed in place gets a new address here.
  */
 static void
 add_realloc(struct source *s, const struct gperftools_thread *t)

@@ -280,8 +280,8 @@ put_call(struct sink *s, const struct call *call)
 	if (call->kind == LEDGER_FAILED)
 		loss_count(s, SINK_LOSS_FAILED);
 	/*
-	 * A block that no record allocated has no number.  If the sink writes
-	 * these numbers as tags, omit the free of such a block.
+	 * If the tags are numbers of blocks, omit the free of a block that no
+	 * record allocated, because such a block has no number.
 	 */
 	if (frees && !(s->options.sequence_tags && call->old_number == 0)) {
 		p = textio_put_bytes(p, "Free ", 5);

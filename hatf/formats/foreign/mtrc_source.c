@@ -540,10 +540,10 @@ struct header {
 /*
  * Decode the header.  It has two numbers.  The first is a word with the value
  * 1, which shows the word size and the byte order.  The second is the version,
- * a 'long'.  A 32-bit word with the value 1 cannot look like a 64-bit word with
- * the value 1, because the version after it is never 0.  If 'long' is shorter
- * than a word, the version fills only half of the second word, and the first
- * record begins after this half.
+ * a 'long'.  A 32-bit word with the value 1 and the version after it never look
+ * like a 64-bit word with the value 1, because the version is not 0.  If 'long'
+ * is shorter than a word, the version fills only half of the second word, and
+ * the first record begins after this half.
  */
 static bool
 get_header(const uint8_t *p, struct header *header_ret)
