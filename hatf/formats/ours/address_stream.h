@@ -28,7 +28,7 @@ enum address_stream_form {
 
 /*
  * If this bit of the form is set, a table entry is an offset of 4 bytes from
- * the base.  If not, a table entry is an address of 8 bytes.
+ * the base of the piece.  If not, a table entry is an address of 8 bytes.
  */
 #define ADDRESS_STREAM_NARROW 4u
 

@@ -60,8 +60,9 @@ column_address(uint64_t raw, uint64_t base)
 }
 
 /*
- * The columns are full when they contain this many bytes of attributes and
- * comments.
+ * The columns are full when they contain COLUMNS_BYTES_NBYTES bytes of
+ * attributes and comments.  The last record may add 65535 bytes to one byte
+ * less than that, so COLUMNS_BYTES_MAX bytes have room for all.
  */
 #define COLUMNS_BYTES_NBYTES ((size_t)1 << 20)
 #define COLUMNS_BYTES_MAX    (COLUMNS_BYTES_NBYTES + 65535)
@@ -103,8 +104,8 @@ columns_are_full(const struct columns *c)
 
 /*
  * Choose the base for the addresses of the collected records.  Keep the present
- * base if it suits them: each address is then stored as the same number as
- * before.  Call this before columns_width().
+ * base if it suits them, so that an address is stored as the same number as in
+ * the sections or groups before.  Call this before columns_width().
  */
 void columns_choose_base(struct columns *c);
 
@@ -146,10 +147,11 @@ column_fits(uint64_t lowest, uint64_t highest, uint64_t base)
 }
 
 /*
- * Return a base for addresses between 'lowest' and 'highest'.  If 'base' suits
- * these addresses, return 'base'.  Otherwise, take the highest multiple of 2^28
- * below 'lowest'.  Return this multiple if it suits the addresses, or if 'base'
- * is 0.  In all other cases, return 'base'.
+ * Return a base for addresses between 'lowest' and 'highest'.  'base' is the
+ * present base; 0: there is none yet.  Keep the present base if it suits the
+ * addresses, as column_fits() says.  If it does not, change to the highest
+ * multiple of 2^28 below 'lowest'.  Exception: if this multiple does not suit
+ * the addresses either, keep the present base, unless there is none.
  */
 uint64_t column_choose_base(uint64_t lowest, uint64_t highest, uint64_t base);
 

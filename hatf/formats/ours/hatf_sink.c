@@ -7,11 +7,12 @@
  * compressed, each trace block becomes one gzip member.  A bare trace has no
  * header, no block comments and no trailer.
  *
- * The encoder's planner (place.h) chooses the metadata.  The default planner
- * does not divide a bare trace into trace blocks: after each write, the encoder
- * continues without repeating metadata.  Any other planner chooses the metadata
- * of a whole trace block at once, and decides where trace blocks end.  Each
- * trace block then has all of its metadata, also in a bare trace.
+ * The encoder's planner (place.h) chooses the metadata.  With the default
+ * planner, a bare trace is not divided into trace blocks: after each write to
+ * the file, the encoder continues without repeating metadata.  Any other
+ * planner chooses the metadata of a whole trace block at once, and decides
+ * where trace blocks end.  Each trace block then has all of its metadata, also
+ * in a bare trace.
  */
 #include "hatf/formats/common/format.h"
 
