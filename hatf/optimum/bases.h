@@ -2,17 +2,18 @@
 /*
  * bases.h - the states of a field under baseOffset, for every base at once
  *
- * There are 2^64 bases, but all bases of a long range have the same costs
- * (costs.h).  So one 'struct costs' for each range is enough for an exact
- * result.  A value divides the bases into ranges by the number of bytes (0, 1,
- * 2, 4 or 8) that the offset of the value from the base needs.  One or two
- * metadata records lead from the best state to a state of any base, so the
- * costs of the state exceed the least costs by at most the length of these
- * records.  If no recent value favoured a range, the costs of the range soon
- * equal those of its neighbours, and bases_switch() merges these ranges.
- * Usually there are about ten ranges.  There may be a thousand if many small
- * regions were once equally useful.  But the thousand ranges then share a few
- * different costs.
+ * There are 2^64 bases, but the bases form ranges in which all bases have the
+ * same costs (costs.h).  So one 'struct costs' for each range is enough for an
+ * exact result.  Values make the ranges: a value divides the bases by the
+ * number of bytes (0, 1, 2, 4 or 8) that the offset of the value from the base
+ * needs.
+ *
+ * Usually there are only about ten ranges.  A change to another base takes one
+ * or two metadata records, so no base costs more than the cheapest state plus
+ * these records.  All bases that no recent value favoured soon have these
+ * highest costs, and bases_switch() merges neighbouring ranges with equal
+ * costs.  There may be a thousand ranges if many small regions were once
+ * equally useful, but the ranges then share a few different 'struct costs'.
  *
  * Used by one thread at a time.
  */
@@ -53,9 +54,9 @@ struct bases {
 	size_t count, kind_count;
 	/*
 	 * In bases_switch(), kinds[i] is the new index of the costs with the
-	 * old index i.  In bases_use(), kinds[FITS_COUNT * i + k] is the new
-	 * index of these costs after a value whose index in
-	 * 'costs_of_use' is k.
+	 * old index i.  In bases_use(), kinds[FITS_COUNT * i + k] is the index
+	 * of the costs that follow from those with the old index i when the
+	 * index of the value in 'costs_of_use' is k.
 	 */
 	uint32_t *kinds;
 	struct bases_slot slots[BASES_SLOT_COUNT];
@@ -80,8 +81,8 @@ bool bases_init(struct bases *b, size_t value_count);
 void bases_fini(struct bases *b);
 
 /*
- * Start with all bases, or with 'base' alone.  All costs are infinite.
- * costs_switch() explains 'forbidden'.
+ * Start with all bases if 'any' is true, else with 'base' alone.  All costs are
+ * infinite.  costs_switch() explains 'forbidden'.
  */
 void bases_start(struct bases *b, bool any, uint64_t base,
 		 const struct costs *forbidden);

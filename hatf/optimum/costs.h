@@ -2,13 +2,13 @@
 /*
  * costs.h - the cost of reaching each state of one field
  *
- * Under one interpretation with one parameter, a number field has one of nine
- * states.  In four states, the field stores 1, 2, 4 or 8 bytes.  In the other
- * five, the field has width 0.  These five differ in the last nonzero width, if
- * any, which the next interpretation restores.  'struct costs' has the cost of
- * each state: the least number of bytes, of metadata and data, after which the
- * field is in this state.  Four states share a vector, so that one operation
- * updates all four.
+ * With a given interpretation and parameter (such as a base), a number field
+ * has one of nine states.  In four states, the field stores 1, 2, 4 or 8 bytes.
+ * In the other five, the field has width 0.  These five differ in the last
+ * nonzero width, if any, which the next interpretation restores.  'struct
+ * costs' has the cost of each state: the least number of bytes, of metadata and
+ * data, after which the field is in this state.  Four states share a vector, so
+ * that one operation updates all four.
  *
  * The cost of a state that can be reached stays below COST_INFINITE.  The sum
  * of a few infinite costs stays below 2^31.

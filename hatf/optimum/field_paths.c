@@ -325,7 +325,9 @@ use(struct field_paths *p, struct open_episodes *c, size_t i)
  * A snapshot of everything on which the next costs depend, apart from the value
  * of the next use.  While a value repeats, the costs soon stop changing: an
  * episode that stores nothing for the value costs nothing more, and an episode
- * that stores bytes for the value soon costs more than a new episode.
+ * that stores bytes for the value soon costs more than a new episode.  If one
+ * use leaves the snapshot as it was, find_gap_costs() copies the costs for the
+ * further uses of the value, instead of computing them.
  */
 struct snapshot {
 	struct open_episodes open;

@@ -91,9 +91,10 @@ overhead(unsigned state, uint32_t nbytes)
 /*
  * Compute the cost from OUTSIDE to each state.  At the beginning of a block,
  * the metadata sets "none" and then the width.  If the width is 0, the metadata
- * first sets another width, which becomes the last width.  Inside a block, the
- * field may already be under "none".  If the field is under "default", the
- * metadata sets "none", which restores the last width.
+ * first sets another width, which becomes the last width.  Inside a block, if
+ * the field is under "default", the metadata sets "none", which restores the
+ * last width.  Then, as under "none", metadata sets the width only if another
+ * width is needed.
  */
 static void
 entry_costs(const struct layout_field *f, bool restart, int32_t *cost)

@@ -555,9 +555,10 @@ static const struct line_kind line_kinds[] = {
 #define LINE_KIND_COUNT (sizeof(line_kinds) / sizeof(line_kinds[0]))
 
 /*
- * Remember that the file has a line of 'file_kind'.  Return false if one line
- * occurs only in raw files, and another line only in interpreted files.  A file
- * whose kind is not yet known counts as raw.
+ * Remember that the file has a line of 'file_kind'.  Return false if the file
+ * has had both a line that only raw files have, and a line that only
+ * interpreted files have.  While the file has had neither, has_kinds() and
+ * on_trace() treat the file as raw.
  */
 static bool
 note_file_kind(struct heaptrack *h, enum file_kind file_kind)

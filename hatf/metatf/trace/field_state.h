@@ -7,9 +7,10 @@
  *
  * 	add + (keep & previous) + ((stored ^ sign) - sign)
  *
- * where 'stored' has 'width' bytes.  This one formula without branches serves
- * the interpretations none, default, baseOffset, delta, stride and
- * sectionOffset.
+ * where 'stored' is the number that the record stores, in 'width' bytes, and
+ * 'previous' is the previous value of the field.  This one formula without
+ * branches serves the interpretations none, default, baseOffset, delta, stride
+ * and sectionOffset.
  *
  * Under default, stride and sectionStride a field stores nothing.  When
  * metadata sets one of the other interpretations, the field gets back the last

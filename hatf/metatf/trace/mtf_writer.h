@@ -67,10 +67,13 @@ bool mtf_writer_comment(struct mtf_writer *w,
  * Continue with another schema.  It must have the same sections, which may have
  * more own records (schema.h) after the old ones.  'dtd_text' replaces the
  * member 'dtd_text' of the options.  The new schema and text must outlive the
- * writer; the caller may free the old ones.  Return false if there is no
- * memory, if the number of sections or the width of tags has changed, or if an
- * old own record of a section that the writer has begun now has another tag or
- * other fields.  After a result of false, the writer has failed.
+ * writer; the caller may free the old ones.  Return false, and let the writer
+ * fail, in these cases:
+ *
+ * - There is no memory.
+ * - The number of sections or the width of tags has changed.
+ * - In a section that the writer has begun, an old own record now has another
+ *   tag or other fields.
  */
 bool mtf_writer_extend(struct mtf_writer *w, const struct schema *schema,
 		       const char *dtd_text, size_t dtd_nbytes);

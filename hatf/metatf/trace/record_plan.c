@@ -23,8 +23,8 @@ is_simple(const struct schema_record *r)
 }
 
 /*
- * Is this field a number with the same value in each record, which no field is
- * encoded relative to?
+ * Is this field a number that has the same value in each record, and that no
+ * field needs as its previous value?
  */
 static bool
 is_constant(const struct section_state *s, const struct field_state *f)
