@@ -329,8 +329,8 @@ hatf_format_find(const char *name, struct hatf_format *format_ret)
 }
 
 /*
- * Return the length of the longest suffix of the format with which the path
- * ends; 0 if it ends with none.
+ * Of the suffixes of format 'f', find the longest one with which the path ends.
+ * Return its length; 0 if the path ends with none of them.
  */
 static size_t
 suffix_nbytes(const struct format *f, const char *path, size_t path_nbytes)

@@ -92,9 +92,9 @@ static const int32_t entry_cost[] = {
 
 /*
  * At the start of a block, metadata must also set the last width, even if the
- * field has width 0.  The cost of this metadata must not depend on earlier
- * blocks, because otherwise the best choice for each block would not be the
- * best for all blocks.
+ * field has width 0, or already has this last width.  Otherwise, the cost of a
+ * block would depend on the blocks before it, and the best choice for each
+ * block would not be the best for all blocks.
  */
 struct costs
 field_paths_begin(const struct field_paths *p, size_t i,

@@ -101,8 +101,8 @@ textio_kept_columns(const struct hatf_writer_options *options)
 	if (options->drop & HATF_DROP_ATTRIBUTES)
 		kept &= ~(1u << TEXTIO_ATTRIBUTES);
 	/*
-	 * Header and trailer are comments, too, so omit the column of comments
-	 * only if the trace is 'bare'.
+	 * Even if the options omit comments, keep their column unless the trace
+	 * is 'bare', because the header and the trailer are comments, too.
 	 */
 	if (options->bare && (options->drop & HATF_DROP_COMMENTS))
 		kept &= ~(1u << TEXTIO_TEXT);

@@ -114,10 +114,11 @@ struct textio_row {
 };
 
 /*
- * Make a record from a row.  Every column of the tag that is in 'kept' must be
- * present, except attributes; columns that the tag does not have must be
- * absent.  The cell of column TEXTIO_TEXT must already be decoded.  Return
- * NULL, or the name of the invalid column.
+ * Make a record from a row.  'kept' has columns as bits '1 << column'.  Of the
+ * columns that the tag has (textio_columns()), those in 'kept' must be present,
+ * except attributes.  Columns that the tag does not have must be absent.  The
+ * cell of column TEXTIO_TEXT must already be decoded.  Return NULL, or the name
+ * of the invalid column.
  */
 const char *textio_record(struct textio_row *row, unsigned kept,
 			  struct hatf_record *rec);

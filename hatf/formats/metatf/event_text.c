@@ -23,8 +23,8 @@ is_number(const struct schema_record *r, uint32_t step, const char *name)
 }
 
 /*
- * Is this step a nested record that consists of a length and that number of
- * bytes?
+ * Is this step a nested record with this name and two fields, a number (the
+ * length) and bytes?
  */
 static bool
 is_vfield(const struct schema_record *r, uint32_t step, const char *name)

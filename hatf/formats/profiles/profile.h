@@ -156,10 +156,10 @@ enum hatf_status profile_write(struct profile *p, struct sink *s,
 void profile_end(struct profile *p);
 
 /*
- * Maximum number of frames in all stacks that profile_stack() returns.  A trace
- * defines a stack by its innermost frame and its parent stack.  A profile
- * writes all frames of a stack, so n stacks of up to n frames can have n^2 / 2
- * frames.
+ * Maximum number of frames in all stacks that profile_stack() returns.  There
+ * is a limit, because a trace defines a stack by its innermost frame and its
+ * parent stack, but a profile writes all frames of each stack.  So a trace with
+ * n stacks can become a profile with n^2 / 2 frames.
  */
 #define PROFILE_FRAMES_MAX ((uint64_t)1 << 25)
 

@@ -68,8 +68,8 @@ struct xml {
 	uint64_t skipped_lines;
 	uint64_t fed; /* number of bytes that expat has seen */
 	/*
-	 * The value that 'fed' has at the end of the latest tag after which a
-	 * record may follow; 0: there was no such tag yet.
+	 * How many bytes expat has seen up to the end of the latest tag after
+	 * which a record may follow; 0: there was no such tag yet.
 	 */
 	uint64_t content_start;
 	/* the next record may be plain, so try xml_plain.c */
@@ -443,11 +443,12 @@ feed(struct source *s, size_t nbytes)
 }
 
 /*
- * Return how many bytes to pass to expat, at most PIECE_NBYTES.  Take
- * x->stride_nbytes bytes, and continue to the end of the next end tag of a
- * record or, outside the root element, to the next '>'.  If the first
- * PIECE_NBYTES of the window contain no such tag or '>', take as many bytes as
- * possible.  Double x->stride_nbytes for the next call.
+ * Return how many bytes to pass to expat: x->stride_nbytes bytes, and the bytes
+ * after them up to the end of the next end tag of a record or, outside the root
+ * element, up to the next '>'.  If the first PIECE_NBYTES of the window contain
+ * no such tag or '>', return as many bytes as possible, at most PIECE_NBYTES.
+ * Double x->stride_nbytes for the next call, unless it is already above what
+ * can be returned.
  */
 static size_t
 piece_nbytes(struct xml *x, const struct input_window *w)
