@@ -108,9 +108,9 @@ static const struct format formats[] = {
 	  .source = &xml_source,
 	  .sink = &xml_sink },
 	{ .name = "hummingbird",
-	  .about = "Allocate and Free lines of \"Are Mallocs Free of "
-		   "Fragmentation?\" (USENIX 2001); addresses are kept "
-		   "unless --tags is sequence",
+	  .about = "lines \"Allocate\" and \"Free\" of the paper \"Are Mallocs "
+		   "Free of Fragmentation?\" (USENIX 2001); keeps addresses, "
+		   "except with --tags sequence",
 	  .suffix = ".hummingbird",
 	  .keeps = HATF_KEEPS_SIZE | HATF_KEEPS_ADDRESS,
 	  .foreign = true,

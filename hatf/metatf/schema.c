@@ -319,7 +319,7 @@ check_plain(struct build *b, const struct schema_section *s)
 	return takes_bytes(&s->records[0]) ||
 	       build_fail(b, s->records[0].place,
 			  "record '%.60s' of section '%.60s' takes no bytes: "
-			  "expected a tag, or a field that is stored",
+			  "expected a tag or a stored field",
 			  s->records[0].name, s->name);
 }
 
@@ -414,8 +414,8 @@ check_section_field(struct build *b, struct schema *schema,
 		return build_fail(
 			b, f->place,
 			"field '%.60s' takes its values from section "
-			"'%.60s', which must be another section, with "
-			"exactly one record with one number",
+			"'%.60s': expected another section, one that has a "
+			"single record with a single number",
 			f->name, other->name);
 	return true;
 }

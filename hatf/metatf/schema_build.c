@@ -577,8 +577,8 @@ build_record(struct build *b, const struct dtd_record *record,
 	if (ok && d.field_count != 0 && d.fields[0].is_tag &&
 	    !build_has_tag(b, record))
 		ok = build_fail(b, record->place,
-				"record '%.60s' begins with a record that has "
-				"a tag: expected 'tag' as its own first field",
+				"the first field of record '%.60s' is a record "
+				"with a tag: expected 'tag' before it",
 				record->name);
 	*out = (struct schema_record){
 		.name = record->name,

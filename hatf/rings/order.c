@@ -382,7 +382,7 @@ is_certain(const struct order_producer *s, struct span span)
 
 /*
  * The open realloc of 's' must precede an event by which another thread gets
- * 'span'.  Can the whole realloc be passed on now, before that event?  It can if
+ * 'span'.  Can the whole realloc be passed on now, before that event?  Yes, if
  * the end of the realloc is the next event of 's', and if the memory of the new
  * block is certainly free: the free of the block that was there before has been
  * passed on.  The memory is certainly free if the old block has certainly

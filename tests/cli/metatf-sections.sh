@@ -74,7 +74,7 @@ END
 run "$HATF" metatf check nothing.dtd
 check_status 'a record of no bytes' 1
 check_one_line 'a record of no bytes' "hatf metatf: nothing.dtd:2:2: record\
- 'r' of section 's' takes no bytes: expected a tag, or a field that is stored"
+ 'r' of section 's' takes no bytes: expected a tag or a stored field"
 
 # A width of another section is always 0, but the section has a byte.
 cat >endless.dtd <<'END'

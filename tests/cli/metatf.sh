@@ -95,7 +95,7 @@ refused 1:11 'r : (tag, b) { tag.value = 4; b.interpretation = none; }' \
 refused 3:1 "${a}r : (tag, a) { tag.value = 4; }\ns : (tag) {tag.value = 4;}" \
 	"record 's' has tag 4, which record 'r' has already"
 refused 2:15 "${a}section s 1 { r : p : (tag, a) { tag.value = 4; } }" \
-	"record 'r' begins with a record that has a tag: *"
+	"the first field of record 'r' is a record with a tag: *"
 refused 2:1 "${a}r : (tag, a) { tag.value = 2; }" \
 	"tag 2 of record 'r' is reserved for the predefined record 'section', *"
 refused 2:28 "${a}r : (tag, a) { tag.value = 256; }" \

@@ -120,7 +120,8 @@ finish(struct mtf_reader *r)
 	if (!drain_columns(r))
 		return false;
 	if (r->header->is_cut)
-		return FAIL(r, "the file ends before its sections do");
+		return FAIL(r, "the file is truncated: its header states "
+			       "longer sections");
 	if (r->header->record_count != MTF_UNFINISHED &&
 	    r->header->record_count != r->record_count)
 		return FAIL(r,

@@ -427,7 +427,9 @@ next_element(struct mtf_reader *r, struct cursor *c, uint64_t *number_ret)
 			ok = skip_comment(r, c);
 		else if (ok && r->type != data)
 			ok = FAIL(r,
-				  "unexpected record in a section of numbers");
+				  "section '%.60s': expected a number, a "
+				  "comment or metadata",
+				  c->state.section->name);
 		ok = ok && reader_count(r, 1 + r->byte_count - byte_count);
 		r->value_count = value_count;
 		r->byte_count = byte_count;
