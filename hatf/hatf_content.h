@@ -115,8 +115,9 @@ struct hatf_error {
 	uint64_t line;
 	/*
 	 * the invalid part, as FORMAT.md, FORMATS.md or RINGS.md names it; for
-	 * some statuses, 'field' is instead what the comment of the status
-	 * says; static, or NULL
+	 * some statuses the name of something else, such as the option for
+	 * HATF_BAD_OPTION, or the kind of file for HATF_NOT_READ; static, or
+	 * NULL
 	 */
 	const char *field;
 	/*
@@ -307,10 +308,10 @@ HATF_API bool hatf_attr_put(uint8_t *buf, size_t cap, size_t *used,
 #define HATF_FRAME_TEXTS_MAX ((uint64_t)1 << 28)
 
 /*
- * A place in the code.  A member is NULL or 0 if it is unknown.  If a frame in
- * a trace names no object, 'object' is the object that was mapped at the
- * frame's address when the frame was defined, according to comments of kind
- * 'object'.
+ * A place in the code.  A member is NULL or 0 if it is unknown.  If the
+ * definition of a frame in a trace names no program or library, 'object' is the
+ * one that was mapped at the frame's address when the frame was defined.  The
+ * "HATF object" comments of the trace say what was mapped where.
  */
 struct hatf_frame {
 	/* names as in the source code; NUL-terminated */
@@ -392,14 +393,20 @@ HATF_API size_t hatf_stacks_next(struct hatf_stacks *stacks, char *buf,
 
 /*
  * For reading: remember the definition that a record contains.  Only comments
- * that define a frame, a stack or an object have an effect.  Errors:
- * HATF_BAD_COMMENT (in the definition of a frame or stack, a number is
- * malformed, the id is missing or has another definition, the frame of a stack
- * is missing, or a parent or frame is not defined), HATF_LIMIT, HATF_NO_MEMORY.
- * A malformed definition of an object is ignored, and so is one that exceeds a
- * limit.  After HATF_BAD_COMMENT, the record has no effect, and 'field' of the
- * error is the invalid key.  'offset' is the offset of the record.  The caller
- * may continue, for example when it reads only a part of a trace.
+ * of the kinds "HATF frame", "HATF stack" and "HATF object" (a mapped program
+ * or library) have an effect.  Errors: HATF_NO_MEMORY; HATF_LIMIT;
+ * HATF_BAD_COMMENT if the definition of a frame or stack has one of these
+ * faults:
+ *
+ *   - a number is malformed;
+ *   - the id is missing, or has another definition already;
+ *   - a stack has no frame, or its frame or parent has not been defined.
+ *
+ * After HATF_BAD_COMMENT, the record has no effect.  'field' of the error is
+ * then the invalid key, and 'offset' is the offset of the record.  The caller
+ * may continue, for example when it reads only a part of a trace.  A "HATF
+ * object" comment that is malformed or exceeds a limit is ignored without an
+ * error.
  */
 HATF_API enum hatf_status hatf_stacks_note(struct hatf_stacks *stacks,
 					   const struct hatf_record *rec,

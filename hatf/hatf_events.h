@@ -77,18 +77,20 @@ HATF_API const char *hatf_violation_text(enum hatf_violation violation);
 struct hatf_event {
 	enum hatf_event_kind kind;
 	/*
-	 * A violation by this event, or by the records of the realloc before
-	 * this event (FORMAT "Realloc").  If there are several violations, this
-	 * is one of them.
+	 * A violation by this event, or a late report about the realloc before
+	 * it: the realloc announced a record that is missing or does not match
+	 * the realloc, which shows only now (FORMAT "Realloc").  If there are
+	 * several violations, this is one of them.
 	 */
 	enum hatf_violation violation;
 	uint8_t tag; /* tag of the event's first record */
 	/*
 	 * The event frees or reallocates a block that a forked child inherited
 	 * from its parent, or that the process allocated before its trace
-	 * began.  'object', 'birth_time' and 'birth_event' are then 0, unless
-	 * the event is a realloc that makes the block an object of this trace.
-	 * 'old_size' is 0 if the parent's trace has not been read.
+	 * began.  'object', 'birth_time' and 'birth_event' are then 0, with one
+	 * exception: a realloc can make the block an object of this trace,
+	 * which begins with this realloc.  'old_size' is 0 if the parent's
+	 * trace has not been read.
 	 */
 	bool inherited;
 	/*
@@ -343,10 +345,10 @@ hatf_events_visit_live(const struct hatf_events *events,
 
 /*
  * From now on, also keep the live objects in the order of their addresses, for
- * hatf_events_live_before() and hatf_events_live_after().  If the pages (of
- * 4096 addresses) with objects are adjacent, the order takes at most about half
- * a byte for each of these pages.  Errors: HATF_NO_MEMORY; HATF_BAD_OPTION
- * after hatf_events_number_blocks().
+ * hatf_events_live_before() and hatf_events_live_after().  The order takes
+ * memory for each page (4096 addresses) that contains an object: at most about
+ * half a byte if these pages are adjacent, more if they are not.  Errors:
+ * HATF_NO_MEMORY; HATF_BAD_OPTION after hatf_events_number_blocks().
  */
 HATF_API enum hatf_status hatf_events_keep_order(struct hatf_events *events);
 

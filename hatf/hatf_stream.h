@@ -163,14 +163,16 @@ struct hatf_reader_options {
 	/* the caller sets it to the sizeof the struct, see hatf.h */
 	size_t struct_nbytes;
 	/*
-	 * The format's name, as in struct hatf_format.  NULL: detect the format
-	 * by the content.  If 'by_name' of a format is set, its name must be
-	 * given here.  With "hatf", every legal stream is read, even if its
-	 * first records do not look like a trace or look like another format.
-	 * An illegal record is an error only when it is read.  If the name is
-	 * that of any other format without 'by_name', the format is
-	 * nevertheless detected by the content, so hatf_reader_format() may
-	 * return another name.
+	 * The format's name, as in struct hatf_format:
+	 *
+	 *   - NULL: detect the format by the content.
+	 *   - A format whose 'by_name' is set: read the file as this format.
+	 *     The content does not show the format, so it must be named here.
+	 *   - "hatf": read the file as HATF, even if its first records do not
+	 *     look like a trace, or look like another format.  An illegal
+	 *     record is an error only when it is read.
+	 *   - Any other format: detect the format by the content nevertheless,
+	 *     so hatf_reader_format() may return another name.
 	 */
 	const char *format;
 	/* descriptor to read from if 'path' is NULL; 0: standard input */
@@ -283,10 +285,11 @@ struct hatf_reader_stats {
 	/*
 	 * With HATF_READER_DISORDER: the number of allocs of an address where a
 	 * block is live, plus the number of frees and reallocs of an address
-	 * where no block is live; 0 if the recording began later than the
-	 * process.  For the first such record: a phrase that describes the
-	 * violation (static; NULL: there is no such record), the record's
-	 * number, from 0, and the record's offset in the uncompressed stream.
+	 * where no block is live.  It is 0 if the recording began later than
+	 * the process.  The other three members describe the first such record:
+	 * a phrase for the violation (static; NULL: there is no such record),
+	 * the record's number, from 0, and the record's offset in the
+	 * uncompressed stream.
 	 */
 	uint64_t disorder_count;
 	const char *disorder;

@@ -41,8 +41,9 @@ struct hatf_reader {
 };
 
 /*
- * Pass a comment to 'framing'.  'left' records, including the comment, are not
- * counted yet.  Return false if reading must end before the comment.
+ * Pass a comment to 'framing'.  'left' is the number of records that have been
+ * read but not counted: the comment and the records after it.  Return false if
+ * reading must end before the comment.
  */
 static bool
 note_comment(struct source *s, const struct hatf_record *comment, size_t left)
@@ -61,8 +62,9 @@ note_comment(struct source *s, const struct hatf_record *comment, size_t left)
 	source_stop(s, status, field);
 	s->err.offset = comment->offset;
 	/*
-	 * In a format of lines, each of the 'left' records was one line, so go
-	 * back to the line of the comment.
+	 * In a format of lines, each record is one line.  The line in 's->err'
+	 * is the one after the 'left' records, so go back to the line of the
+	 * comment.
 	 */
 	if (s->line != 0)
 		s->err.line -= left;

@@ -145,9 +145,13 @@ put_alloc_free(struct encoder *e, unsigned tag, uint64_t size, uint64_t address,
 }
 
 /*
- * Does the layout suit put_short_run()?  Yes if records store nothing after the
- * address, the size does not depend on the previous size (delta or stride), and
- * no other field has a stride other than 0.
+ * Does the layout suit put_short_run()?  There are three conditions:
+ *
+ *   - Records store nothing after the address.
+ *   - The size is neither a delta nor a stride, so no size depends on the size
+ *     before it.
+ *   - Every other field that is a stride has the stride 0, so its value never
+ *     changes.
  */
 static bool
 is_short(const struct layout_field *f)
@@ -268,8 +272,10 @@ put_span(struct encoder *e, const struct hatf_record *records, size_t n)
 
 /*
  * Write the metadata at the beginning of a new block.  'first' is the record
- * that the caller writes next, or NULL.  If the planner already has a base for
- * addresses, ignore 'first', because its address may be a rare far one.
+ * that the caller writes next, or NULL.  The metadata suits 'first', so that
+ * the planner gets a base for addresses.  If the planner already has a base,
+ * ignore 'first', because its address may be far from all others, and would
+ * then make the address field wide.
  */
 static void
 put_restart(struct encoder *e, const struct hatf_record *first)
@@ -478,9 +484,9 @@ encoder_end_run(struct encoder *e, const struct encoder_run *run)
 }
 
 /*
- * The slow path of putting a record: flush the span if it has no room, and then
- * write the record at once, or copy the record and its attributes into the
- * span.
+ * The slow path of putting a record: flush the span if it has no room.  Then
+ * write the record at once if put_at_once() can; otherwise copy the record and
+ * its attributes into the span.
  */
 static __attribute__((noinline)) bool
 put_slowly(struct encoder *e, const struct hatf_record *rec)

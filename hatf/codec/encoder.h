@@ -19,9 +19,10 @@
  *
  * Invariants: [buf, buf + used) is a legal HATF stream.  If the caller begins a
  * block after each encoder_reset(), this stream can be decoded without the
- * earlier blocks.  Until encoder_end(), the stream lacks the comment with the
+ * earlier blocks.  The buffer always has room for the records of the span.
+ * Three parts of a block are missing until encoder_end(): the comment with the
  * column of stacks, the number after "bytes=" in the block comment, and the
- * checksum.  The buffer has room for the records of the span.
+ * checksum.
  */
 #ifndef HATF_ENCODER_H
 #define HATF_ENCODER_H
@@ -116,11 +117,11 @@ struct encoder {
 
 /*
  * encoder_memory_nbytes() returns how many bytes of memory the encoder needs
- * for the span of a planner, in addition to the buffer.  encoder_room_nbytes()
- * returns how many bytes the buffer must have beyond the length at which the
- * caller ends a block: these bytes have room for the records of the span and
- * one more record.  If 'planner' is NULL, both functions assume the default,
- * place_span().
+ * for the span of a planner, in addition to the buffer.  A caller ends a block
+ * as soon as it has a certain length (encoder_is_full()).  The buffer must have
+ * encoder_room_nbytes() bytes more than this length, for the records of the
+ * span and one more record.  If 'planner' is NULL, both functions assume the
+ * default, place_span().
  */
 size_t encoder_memory_nbytes(const struct place_planner *planner);
 size_t encoder_room_nbytes(const struct place_planner *planner);
@@ -259,12 +260,12 @@ struct encoder_run {
 };
 
 /*
- * Begin a run of plain records with this thread and time.  Return false if the
- * encoder is not in fast mode, the span is not empty, the block has no metadata
- * yet, there is no room, or the layout does not suit a run of these records:
- * for example, the thread or the time does not fit the layout, or the layout
- * stores addresses as differences.  If a column is active, the caller adds the
- * stacks of the records to the column.
+ * Begin a run of plain records with this thread and time.  A run can begin only
+ * in fast mode, while the span is empty, after the first metadata of the block,
+ * and if there is room.  The layout must suit the run, too: for example, the
+ * thread and the time must fit the layout, and the layout must not store
+ * addresses as differences.  Otherwise return false.  If a column is active,
+ * the caller adds the stacks of the records to the column.
  */
 bool encoder_begin_run(struct encoder *e, uint64_t thread, uint64_t time,
 		       struct encoder_run *run_ret);
@@ -352,7 +353,8 @@ void encoder_reset(struct encoder *e);
 /*
  * Discard the block that was begun last, whether it has ended or not: empty the
  * buffer, and set the record counts back to their values before that block.
- * The caller may discard the first block only if it writes no other block
+ * The buffer of the first block also contains the header of the stream.  So the
+ * caller may discard the first block only if it writes no other block
  * afterwards.
  */
 void encoder_cancel(struct encoder *e);

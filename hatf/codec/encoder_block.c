@@ -114,9 +114,10 @@ encoder_comment(struct encoder *e, const char *text, size_t nbytes)
 	if (nbytes > UINT16_MAX)
 		return false;
 	/*
-	 * encoder_put() fails if the buffer has no room for the longest record.
-	 * A comment may fit even then, so write it without encoder_put() if the
-	 * span is empty and no metadata is due.
+	 * encoder_put() fails if the buffer has no room for the longest record,
+	 * even if this comment would fit.  So write the comment without
+	 * encoder_put(), unless records of the span or metadata must come
+	 * first.
 	 */
 	if (e->pending != 0 || e->restart)
 		return encoder_put(e, &rec);
@@ -239,8 +240,9 @@ encoder_cancel(struct encoder *e)
 	e->length_off = 0;
 	e->sum_off = 0;
 	/*
-	 * Clear 'restart', because otherwise the comment of the next block
-	 * would be delayed until metadata is written.
+	 * Clear 'restart'.  Otherwise encoder_comment() would put the comment
+	 * of the next block into the span, and so behind the metadata of that
+	 * block.
 	 */
 	e->restart = false;
 	e->block_count--;

@@ -86,10 +86,10 @@ field_states_set(struct trellis_costs *c, int first, int second)
 }
 
 /*
- * Set all costs to 0, except those of forbidden changes of state.  Before a
- * tied use (TRELLIS_TIED), a field must not change to another state of its
- * group.  Before a use of class FIELD_CLASS_UNUSED, which is tied, a field must
- * not change to the other group, either.
+ * Set all costs to 0, except those of changes of state that are forbidden:
+ * before any tied use (TRELLIS_TIED), the change to another state of the same
+ * group; before a use of class FIELD_CLASS_UNUSED, which is tied, also the
+ * change to the other group.
  */
 static void
 init_rules(struct trellis_rules *r)

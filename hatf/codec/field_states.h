@@ -63,9 +63,9 @@ enum {
 };
 
 /*
- * FIELD_STATE_OTHER: a state outside the trellis.  FIELD_STATE_NO_WIDTH: the
- * tables of widths have this number for a state of the trellis that the field
- * does not have.
+ * FIELD_STATE_OTHER: a state outside the trellis.  FIELD_STATE_NO_WIDTH: a
+ * field may have fewer than eight states; in the tables of widths, this number
+ * marks the states that it does not have.
  */
 #define FIELD_STATE_OTHER    TRELLIS_STATES
 #define FIELD_STATE_NO_WIDTH 255

@@ -4,9 +4,9 @@
  *
  * field_uses_scan() gives each use of the size and of the address its class
  * (field_states.h).  Size and address share the numbering of their uses: a
- * record with an address is one use, a realloc is two.  The first of these two
- * has the size of the realloc.  For the other fields each record is one use,
- * and field_uses_classify() finds the classes.
+ * record with one address is one use; a realloc, which has two addresses, is
+ * two uses, and its size belongs to the first of them.  For the other fields
+ * each record is one use, and field_uses_classify() finds the classes.
  *
  * These functions keep the rules of encoder.h for code in traced programs.  A
  * 'struct field_uses' has one owner, who serializes all calls.
@@ -67,10 +67,10 @@ struct field_uses {
 uint64_t field_uses_value(const struct hatf_record *rec, unsigned field);
 
 /*
- * Return the value with which the first use of a field is compared.  This is
+ * Return the value with which the first use of a field in the span is compared.
+ * On a restart, this is the first value of the span itself.  Otherwise it is
  * 'origin' of the field in the layout: for example, the previous value if the
- * interpretation is delta, and the default value if it is default.  On a
- * restart, it is the first value of the span.
+ * interpretation is delta, and the default value if it is default.
  */
 uint64_t field_uses_previous(const struct field_uses *u, unsigned field);
 

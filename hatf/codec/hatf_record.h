@@ -22,8 +22,8 @@ hatf_record_is_realloc(const struct hatf_record *rec)
 
 /*
  * Does the record describe a block that was live when the trace began?  Call
- * this function only if no event precedes the record, because the attribute
- * CARRIED means nothing after an event (FORMAT "Segments").
+ * this function only for records before the first event.  Later, the attribute
+ * CARRIED means nothing (FORMAT "Segments").
  */
 static inline bool
 hatf_record_is_carried(const struct hatf_record *rec)

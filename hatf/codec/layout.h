@@ -55,9 +55,9 @@ struct layout_field {
 	 */
 	uint8_t width;
 	/*
-	 * code of the last width that was not 0 (0: there was none).  A change
-	 * of the interpretation to none, baseOffset or delta restores this
-	 * width.
+	 * code of the last width that was not 0; 0 if there was none.  When the
+	 * interpretation becomes none, baseOffset or delta, the field gets this
+	 * width again.
 	 */
 	uint8_t last_width;
 	uint8_t interpretation; /* an enum hatf_interpretation */

@@ -83,10 +83,11 @@ candidate_cost(const uint64_t *addresses, size_t n, uint64_t base,
 }
 
 /*
- * Let an address of the span suggest a base for each candidate; each call takes
- * the address at another position.  If a sample of the span takes fewer bytes
- * with this base than with the candidate, this base replaces the candidate.
- * The first address that is found determines both candidates and the base.
+ * Derive a new base for each candidate from one address of the span; each call
+ * takes the address at another position.  If a sample of the span takes fewer
+ * bytes with the new base than with the candidate, the new base becomes the
+ * candidate.  While there is no base yet, both candidates and the base come
+ * from this address without a comparison.
  */
 static void
 renew_candidates(struct place *p, const struct hatf_record *records, size_t n)
@@ -126,8 +127,9 @@ least_cost(const struct trellis_path *path, size_t uses)
 
 /*
  * In the first spans and in a quarter of the later ones, plan the addresses of
- * the span a second time with a candidate as base.  If the candidate saves more
- * than BASE_GAIN bytes, make it the base for the next spans.
+ * the span a second time, with a candidate as base.  If this plan is more than
+ * BASE_GAIN bytes cheaper than the plan with the present base, make the
+ * candidate the base for the next spans.
  */
 static void
 try_candidate(struct place *p)
@@ -337,9 +339,10 @@ emit_defaults(struct field_plan *f, const uint8_t *classes, size_t use,
 /*
  * Convert each turn of the cheapest path (a use before which the path changes
  * its state) into metadata changes.  'turns' begins with the last turn.
- * 'is_foreign': the field's state before the span is FIELD_STATE_OTHER, so the
- * first change must enter the first state of the path.  Stop, and end the span,
- * where there is no room for a change.
+ * 'is_foreign' means that the field's state before the span is
+ * FIELD_STATE_OTHER; the first change must then enter the first state of the
+ * path.  If there is no room for a change, stop, and end the span before its
+ * record.
  */
 static void
 emit_turns(struct field_plan *f, const struct trellis_job *job, size_t n,

@@ -140,15 +140,15 @@ size_t place_fast(void *place, const struct layout *layout, bool restart,
 
 /*
  * Fast mode, inside a block: make an exception for a single record that does
- * not fit the layout.  Store in 'changes' the metadata before the record, which
- * widens fields, and the metadata after it, which restores their widths;
- * 'before' is 0 or 1.  So one far address or long pause does not widen a field
- * for the rest of the block.
+ * not fit the layout.  Store in 'changes' the metadata before the record
+ * ('before' is 0), which widens fields, and the metadata after it ('before' is
+ * 1), which restores their widths.  So one far address or long pause does not
+ * widen a field for the rest of the block.
  *
- * 'nbytes' is the length of the block so far.  It limits the exceptions of each
- * field, since a field that needs many of them should be wider.  Return false
- * if a field has reached this limit, or if no width of a field can store its
- * value.
+ * 'nbytes' is the length of the block so far.  It limits how many exceptions a
+ * field may have: the longer the block, the more.  A field that needs more
+ * exceptions than that should be wider.  Return false if a field has reached
+ * this limit, or if no width of a field can store its value.
  */
 bool place_exception(struct place *p, const struct layout *layout,
 		     const struct hatf_record *rec, size_t nbytes,

@@ -59,9 +59,11 @@ struct stack_column {
 	uint8_t text[STACK_COLUMN_MAX];
 	/*
 	 * The slots of a hash table of ids.  Each id has been stored by a
-	 * STACK_LITERAL entry of this column or of an earlier one.  'number' is
-	 * the sum of two numbers of that column: its 'stored_before', and the
-	 * number of the entry among its STACK_LITERAL entries, from 1.
+	 * STACK_LITERAL entry of this column or of an earlier one.  'number'
+	 * counts these entries through all columns: it is 'stored_before' of
+	 * the entry's column plus the number of the entry in this column, from
+	 * 1.  So the present column has stored the id if 'number' is above the
+	 * present 'stored_before'.
 	 */
 	struct {
 		uint32_t id, number;

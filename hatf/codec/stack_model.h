@@ -31,9 +31,9 @@
 /* Ids of stacks in a column are from 1 to UINT32_MAX; 0 is "no stack". */
 struct stack_model {
 	/*
-	 * The index is a hash of a thread's last three stacks ('after_three')
-	 * or of its last stack ('after_one').  The value is the stack that came
-	 * next, the last time that these stacks occurred.
+	 * Two hash tables.  The index is a hash of a thread's last three stacks
+	 * ('after_three') or of its last stack ('after_one').  The value is the
+	 * stack that came next when these last occurred.
 	 */
 	uint32_t after_three[1 << STACK_MODEL_AFTER_THREE_BITS];
 	uint32_t after_one[1 << STACK_MODEL_AFTER_ONE_BITS];

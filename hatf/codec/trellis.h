@@ -13,8 +13,8 @@
  * x86 in one register, elsewhere in loops with the same result.
  *
  * Costs are in bytes.  In at least one state, every use costs at most 8, so the
- * least cost of TRELLIS_USES uses stays far below 2^15.  TRELLIS_NEVER is
- * higher than the gain of any change.
+ * least cost of TRELLIS_USES uses stays far below 2^15.  TRELLIS_NEVER, the
+ * cost of whatever is forbidden, is higher than what any change can save.
  *
  * These functions change only what their arguments point to.  They keep the
  * rules of encoder.h for code in traced programs, and any thread may call them.
