@@ -86,8 +86,8 @@ candidate_cost(const uint64_t *addresses, size_t n, uint64_t base,
  * Derive a new base for each candidate from one address of the span; each call
  * takes the address at another position.  If a sample of the span takes fewer
  * bytes with the new base than with the candidate, the new base becomes the
- * candidate.  While there is no base yet, both candidates and the base come
- * from this address without a comparison.
+ * candidate.  The first time, skip this comparison, and set 'base' to candidate
+ * 0.
  */
 static void
 renew_candidates(struct place *p, const struct hatf_record *records, size_t n)
@@ -127,9 +127,8 @@ least_cost(const struct trellis_path *path, size_t uses)
 
 /*
  * In the first spans and in a quarter of the later ones, plan the addresses of
- * the span a second time, with a candidate as base.  If this plan is more than
- * BASE_GAIN bytes cheaper than the plan with the present base, make the
- * candidate the base for the next spans.
+ * the span a second time, with a candidate as base.  If this saves more than
+ * BASE_GAIN bytes, make the candidate the base for the next spans.
  */
 static void
 try_candidate(struct place *p)
@@ -338,11 +337,10 @@ emit_defaults(struct field_plan *f, const uint8_t *classes, size_t use,
 
 /*
  * Convert each turn of the cheapest path (a use before which the path changes
- * its state) into metadata changes.  'turns' begins with the last turn.
- * 'is_foreign' means that the field's state before the span is
- * FIELD_STATE_OTHER; the first change must then enter the first state of the
- * path.  If there is no room for a change, stop, and end the span before its
- * record.
+ * its state) into metadata changes.  'turns' begins with the last turn.  If
+ * 'is_foreign' is set, the field's state before the span is FIELD_STATE_OTHER,
+ * so first enter the first state of the path.  If there is no room for a
+ * change, stop, and end the span before its record.
  */
 static void
 emit_turns(struct field_plan *f, const struct trellis_job *job, size_t n,

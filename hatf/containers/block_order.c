@@ -4,11 +4,12 @@
  * block_set.h
  *
  * A neighbour is in the page of the address, or in the page before or after it
- * in the page order.  A block's place is its offset in its page; its home is
- * the slot where a search for the place begins.  In a page where all blocks are
- * aligned, homes have the order of the places, so it is enough to search the
- * slots around the home of the address.  Unaligned blocks are spread over their
- * page, so a page that has had one is searched completely.
+ * (page_order.h).  A block's place is its offset in its page; its home slot is
+ * the slot where a search for the place begins.  In a page where all places are
+ * multiples of 16 ("aligned"), home slots have the order of the places, so it
+ * is enough to search the slots around the home slot of the address.  Unaligned
+ * blocks are spread over their page, so a page that has had one is searched
+ * completely.
  */
 #include "hatf/containers/block_slot.h"
 
@@ -47,9 +48,9 @@ struct found {
 
 /*
  * If the block in slot 'i' is after the found block, and its offset in the page
- * is less than 'last', make it the found block.  (The variables 'place' are
- * such offsets plus 1, so the code compares by '<='.)  Return false if the slot
- * is free.
+ * is less than 'last', make it the found block.  Return false if the slot is
+ * free.  (A variable 'place' is an offset plus 1, so 'place <= last' means that
+ * the offset is less than 'last'.)
  */
 static inline bool
 take_later(const struct block_page *page, unsigned i, unsigned last,
@@ -84,9 +85,10 @@ find_before(const struct block_page *page, unsigned place)
 	for (unsigned i = page->has_unaligned ? room : home; i-- > 0;) {
 		/*
 		 * Stop if the home slot of the found block is after 'i'.  The
-		 * blocks in the remaining slots have home slots of at most 'i',
-		 * so they are before the found block.  (Blocks that wrapped
-		 * around are after 'place', or the loop above has seen them.)
+		 * blocks that are left, in slot 'i' and before, have home slots
+		 * up to 'i', so they are before the found block.  (This is not
+		 * true of blocks that wrapped around, but these are after
+		 * 'place', or the loop above has seen them.)
 		 */
 		if (!page->has_unaligned && found.slot != NULL &&
 		    ordered_home(page, found.place - 1) > i)

@@ -148,9 +148,9 @@ close_hole(struct block_page *page, unsigned hole)
 
 /*
  * Return how many blocks a page of 'room' slots may hold.  Leave a sixteenth of
- * the slots free.  Leave half of them free if the page has lost a block,
- * because a removal may move every block from the removed one to the next free
- * slot.
+ * the slots free.  Once the page has lost a block ('churns'), leave half of
+ * them free: a removal may move all blocks between the removed block and the
+ * next free slot, so this distance must be short.
  */
 static inline unsigned
 count_max(unsigned room, bool churns)

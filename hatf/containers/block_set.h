@@ -24,11 +24,15 @@
  * a block beyond these limits has slots of 32 bytes.
  *
  * Memory is O(peak number of live blocks).  A set usually grows page by page,
- * as a heap does.  In such a set, a block takes, with its share of the free
- * slots, at most 32 bytes if its page has 32 blocks or more, about 60 bytes if
- * blocks come and go in its page, and at most 180 bytes if it is alone in its
- * page.  These figures are a few times higher if many pages grow at the same
- * time, or after most blocks have been freed.
+ * as a heap does.  In such a set, a block, with its share of the free slots,
+ * takes
+ *
+ *   - at most 32 bytes if its page has 32 blocks or more,
+ *   - about 60 bytes if blocks come and go in its page,
+ *   - at most 180 bytes if it is alone in its page.
+ *
+ * These figures are a few times higher if many pages grow at the same time, or
+ * after most blocks have been freed.
  *
  * A set that keeps its pages in order can also find the neighbours of an
  * address.  The order takes half a byte for each page if pages are adjacent.
@@ -178,8 +182,9 @@ struct block_walk {
 /*
  * Return the next block of a walk; false if there is none.  The order differs
  * from process to process.  During a walk the caller must not add or remove
- * blocks, and may replace a block only by one whose size, object and event
- * number are not larger.
+ * blocks.  The caller may replace a block, but not by one with a larger size,
+ * object or event number, which could move the blocks of the page to longer
+ * slots.
  */
 bool block_set_next(const struct block_set *blocks, struct block_walk *walk,
 		    uint64_t *address_ret, struct block *block_ret);

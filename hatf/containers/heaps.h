@@ -49,10 +49,10 @@ struct heaps {
 void heaps_init(struct heaps *heaps, bool strict);
 
 /*
- * From now on number the blocks of each heap (numbered_blocks.h).  If the heaps
- * already number their blocks, return true.  Otherwise return false, with the
- * heaps unchanged, if it is too late to begin: a block is live, a heap other
- * than heap 0 exists, or the heaps keep an order.
+ * From now on number the blocks of each heap (numbered_blocks.h).  Return true
+ * also if the heaps already number their blocks.  Return false, with the heaps
+ * unchanged, if it is too late to begin: a block is live, a heap other than
+ * heap 0 exists, or the heaps keep an order.
  */
 bool heaps_number_blocks(struct heaps *heaps);
 
@@ -195,16 +195,16 @@ heaps_next_block(const struct heaps *heaps, const struct heap *heap,
 }
 
 /*
- * A block is prefetched this many records before its use.  To handle so many
- * records takes longer than several cache misses.
+ * A block is prefetched this many records before its use.  Handling so many
+ * records takes longer than several cache misses, so the block arrives in time.
  */
 #define HEAPS_PREFETCH_DISTANCE 16
 
 /*
- * If there is a record i + HEAPS_PREFETCH_DISTANCE, prefetch its block, as if
- * the block were in heap 0.  Call this before record 'i' of 'n' changes the
- * heaps.  The call is optional; without it, sets of many live blocks are
- * slower.
+ * Prefetch the block of record i + HEAPS_PREFETCH_DISTANCE, if there is such a
+ * record.  Assume that the block is in heap 0.  Call this before record 'i' of
+ * 'n' changes the heaps.  The call is optional; without it, sets of many live
+ * blocks are slower.
  */
 static inline void
 heaps_prefetch(const struct heaps *heaps, const struct hatf_record *records,

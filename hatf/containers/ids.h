@@ -3,8 +3,9 @@
  * ids.h - which threads or heaps exist or have existed, by id
  *
  * A set remembers every id that was ever used, at about 20 bytes each.  Memory
- * is O(ids).  A trace that is not 'strict' may omit the creation of an id, and
- * may reuse an id after its destruction, as operating systems do.
+ * is O(ids).  A trace that is not 'strict' may omit the creation of an id.  It
+ * may also create an id again after its destruction, as operating systems do
+ * with thread ids.
  *
  * Used by one thread at a time.
  */
@@ -18,9 +19,9 @@ enum ids_result {
 	IDS_OK,
 	/*
 	 * The trace uses or destroys an id after its destruction, or creates an
-	 * id that exists.  If 'strict' is set, it is also wrong to use or
-	 * destroy an id that was never created, or to create an id again after
-	 * its destruction.
+	 * id twice without destroying it in between.  If 'strict' is set, it is
+	 * also wrong to use or destroy an id that was never created, or to
+	 * create an id again after its destruction.
 	 */
 	IDS_WRONG,
 	IDS_NO_MEMORY,

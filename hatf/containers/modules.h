@@ -2,11 +2,11 @@
 /*
  * modules.h - where programs and libraries are mapped in a process
  *
- * The address of an instruction is valid only in one process.  The mapping that
- * contains the address converts it to an offset in an object file, which is
- * valid for every process.  Comments of kind 'object' (FORMAT "Stacks")
- * describe the mappings, one comment each.  A mapping replaces the mappings
- * that it overlaps, because these must have been unmapped before.
+ * The address of an instruction is valid only in one process.  With the mapping
+ * that contains the address, it can be converted to an offset in an object file
+ * (a program or library), which is valid for every process.  Each "HATF object"
+ * comment (FORMAT "Stacks") describes one mapping.  A new mapping replaces the
+ * mappings that it overlaps, because these must have been unmapped before.
  *
  * Memory is bounded: MODULE_MAX mappings at a time, and HATF_FRAME_TEXTS_MAX
  * bytes of distinct names.  Used by one thread at a time.
@@ -68,9 +68,9 @@ const struct module *modules_find(const struct modules *m, uint64_t address);
 void modules_describe(const struct module *mapping, struct text *t);
 
 /*
- * Add the mapping that an 'object' comment describes.  Ignore other records, a
- * malformed comment, and a mapping beyond a limit (MODULE_MAX or
- * HATF_FRAME_TEXTS_MAX).  Errors: HATF_NO_MEMORY.
+ * If the record is a "HATF object" comment, add the mapping that it describes.
+ * Ignore other records, a malformed comment, and a mapping beyond a limit
+ * (MODULE_MAX or HATF_FRAME_TEXTS_MAX).  Errors: HATF_NO_MEMORY.
  */
 enum hatf_status modules_note(struct modules *m, const struct hatf_record *rec);
 

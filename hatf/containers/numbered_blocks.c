@@ -28,7 +28,8 @@
 
 /*
  * No array is shortened while all arrays together have at most this many
- * entries for each row.  The number of rows is the peak number of blocks.
+ * entries for each row.  There are as many rows as there were live blocks at
+ * the peak.
  */
 #define ENTRIES_MEAN 8u
 
@@ -302,9 +303,9 @@ put_numbers(struct numbered_blocks *blocks, const struct numbered_page *page)
 
 /*
  * Give a page an array with one entry for 2^shift addresses.  If there is no
- * memory, keep the old array, with which the page works, too.  If the old array
- * is shorter, the chains of the page get longer.  If the old array is longer,
- * it takes more memory than needed.
+ * memory, keep the old array.  The page works with the old array, too: a
+ * shorter array only makes the chains longer, and a longer one only takes more
+ * memory than needed.
  */
 static void
 change_shift(struct numbered_blocks *blocks, struct numbered_page *page,
@@ -504,11 +505,15 @@ numbered_blocks_put(struct numbered_blocks *blocks, uint64_t address,
 
 /*
  * Call this after removing a block from 'page'.  If the page is empty, remove
- * the page.  If its array has 16 entries or more for each block, shorten the
- * array to about four entries for each block.  But a page that has lost blocks
- * often fills again, so shorten the array only if the arrays of all pages
- * together are too long (ENTRIES_MEAN).  To save time, look at the array only
- * when the number of blocks in the page is a power of two.
+ * the page.  Otherwise shorten the array of the page to about four entries for
+ * each block, if
+ *
+ *   - the array has 16 entries or more for each block, and
+ *   - the arrays of all pages together are too long (ENTRIES_MEAN): a page that
+ *     has lost blocks often fills again, so a single long array is no reason.
+ *
+ * To save time, look at the array only when the number of blocks in the page is
+ * a power of two.
  */
 static inline void
 shrink(struct numbered_blocks *blocks, struct numbered_page *page)

@@ -29,9 +29,10 @@
  * numbered_key() makes dense serial numbers fill their pages, too.
  *
  * A block takes 40 bytes in the arrays 'rows', 'next' and 'free_rows'.  In
- * addition, it takes 3 to 8 bytes for its number where blocks are evenly
- * spaced, at most 50 in most other pages, and about 120 if it is alone in its
- * page.  Memory is O(peak number of live blocks).
+ * addition, its entry in 'numbers', with its share of the empty entries, takes
+ * 3 to 8 bytes where blocks are evenly spaced, at most 50 in most other pages,
+ * and about 120 if the block is alone in its page.  Memory is O(peak number of
+ * live blocks).
  *
  * The hash of the pages is seeded, see u64_map.h.
  *
@@ -77,7 +78,7 @@ struct numbered_row {
 #define NUMBERED_HAS_NEXT    ((uint64_t)1 << 63)
 
 struct numbered_page {
-	/* what numbered_page_of() returns for the address of each block */
+	/* the result of numbered_page_of() for each block of the page */
 	uint64_t number;
 	/*
 	 * numbers[place >> shift] is the number of the first block of a chain;
@@ -106,8 +107,9 @@ struct numbered_blocks {
 	size_t page_count;
 	size_t entry_count; /* sum of the lengths of all arrays 'numbers' */
 	/*
-	 * The slot where the next search for a page looks first.  Any value is
-	 * allowed.  If the page is in this slot, the search computes no hash.
+	 * The slot where the next search for a page looks first.  If the page
+	 * is there, the search need not compute a hash.  Any value is allowed,
+	 * because the search checks it.
 	 */
 	size_t hint;
 	size_t count; /* number of live blocks */

@@ -4,11 +4,12 @@
  *
  * From 512 bytes on, there are eight sizes from one power of two to the next,
  * so an array is only a little longer than its content.  Memory comes in
- * chunks.  Each chunk is at least as large as all earlier ones together, up to
- * the size of a huge page.  So a slab with few arrays needs little memory, and
- * most of a large slab is in huge pages.  Freed arrays are reused for arrays of
- * the same size or smaller ones.  Chunks are kept until slab_fini(), so memory
- * is proportional to the sum of the peak uses of all sizes.
+ * chunks.  A new chunk is at least as large as all earlier ones together, but
+ * never larger than a huge page.  So a slab with few arrays needs little
+ * memory, and most of a large slab is in huge pages.  Freed arrays are reused
+ * for arrays of the same size or smaller ones.  Chunks are kept until
+ * slab_fini(), so memory is proportional to the sum of the peak uses of all
+ * sizes.
  *
  * Used by one thread at a time.
  */

@@ -2,10 +2,10 @@
 /*
  * stacks.c - frames and call stacks by id; see hatf.h and FORMAT "Stacks"
  *
- * The bytes of a 'struct content', which describes a frame, are stored in a
- * string table, so that equal frames are found as equal strings.  A stack is
- * found by its parent and frame in a hash table.  A slot of this table has only
- * four bytes, the id of a stack, because there may be millions of stacks.
+ * A 'struct content' describes a frame.  Its bytes are a string in a string
+ * table, so that equal frames are found as equal strings.  A hash table finds a
+ * stack by its parent and frame.  A slot of this table has only four bytes, the
+ * id of a stack, because there may be millions of stacks.
  */
 #include "hatf/codec/comment_text.h"
 #include "hatf/codec/hatf_record.h"
@@ -206,9 +206,9 @@ hatf_stacks_add_frame(struct hatf_stacks *s, const struct hatf_frame *frame,
 	enum hatf_status status = put_content(s, frame, &number);
 
 	/*
-	 * Contents are numbered from 1, and each known content has a frame.  So
-	 * a number above the count of frames belongs to a new content: add a
-	 * frame with this number as its id.
+	 * Contents are numbered from 1, and each content that was known before
+	 * has a frame.  So if the number exceeds the count of frames, the
+	 * content is new: add a frame with this number as its id.
 	 */
 	if (status == HATF_OK && number > s->frame_ids.count)
 		status = add_frame(s, number, number);

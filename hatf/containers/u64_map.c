@@ -6,9 +6,10 @@
  * and leaves no tombstone.  The length of a search therefore depends on the
  * current content of the map only, not on its history.
  *
- * The slot where a search begins (home slot) is the hash scaled to the table
- * size, not masked.  So any table size works, and a resize, which visits the
- * keys nearly in order of their hashes, writes the new table nearly in order.
+ * The slot where a search begins (home slot) is not the low bits of the hash,
+ * but the hash scaled to the table size.  So any table size works, and the keys
+ * have nearly the order of their hashes.  A resize therefore reads the old
+ * table and writes the new one nearly in order.
  */
 #include "hatf/containers/u64_map.h"
 

@@ -15,8 +15,9 @@
  * decoder_runs.c decodes nearly all of a trace: runs of heap records (tags 0 to
  * 5) between metadata.  decode_record() here decodes all other data records.
  * In decode_record(), measure() checks the bounds, and the code after measure()
- * reads without checks.  If fewer than DECODER_FETCH_NBYTES bytes are left, the
- * numbers of the record are first copied to a larger buffer.
+ * reads without checks.  A fetch may read beyond the record, so if fewer than
+ * DECODER_FETCH_NBYTES bytes are left, decode_last_numbers() first copies them
+ * to a larger buffer.
  */
 #include "hatf/decoder/decoder_runs.h"
 
@@ -77,9 +78,9 @@ update_tables(struct decoder *d, unsigned field, unsigned before)
 {
 	const struct layout_field *const f = &d->layout.field[field];
 	/*
-	 * 'more' is the change of the width modulo 256.  The sums below are
-	 * right nevertheless, because every fixed part is shorter than 256
-	 * bytes.
+	 * The width may shrink, and 'more' is the change modulo 256: 252 stands
+	 * for 4 bytes fewer.  The sums below are right nevertheless, because
+	 * every fixed part is shorter than 256 bytes.
 	 */
 	const uint8_t more = (uint8_t)(fixed_width(&d->layout, field) - before);
 

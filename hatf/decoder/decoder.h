@@ -51,16 +51,17 @@ struct decoder {
 	decoder_lengths fixed_nbytes;
 	uint32_t extra_nbytes;
 	/*
-	 * Bits '1 << field': fields in a state that decode_plain_run() (see
-	 * decoder_runs.c) cannot decode.  Exception: with its parameter
-	 * 'has_time', decode_plain_run() can decode the time in any state.
+	 * Bits '1 << field': fields in a state that decode_plain_run() in
+	 * decoder_runs.c cannot decode.  The time is an exception:
+	 * decode_plain_run() can decode it in any state if its parameter
+	 * 'has_time' is set.
 	 */
 	unsigned unusual;
 	/*
 	 * A record in which all fields are 0, except that the time, the thread
 	 * and the heap each have the 'origin' of their field in 'layout'.  If
 	 * one of these three fields is not in 'unusual', all records have this
-	 * value in the field.
+	 * value in the field until the next change of 'layout'.
 	 */
 	struct hatf_record blank;
 	/* offset of the next record in the stream, in bytes */

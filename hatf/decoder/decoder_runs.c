@@ -25,10 +25,10 @@ clear_metadata(struct hatf_record *rec)
 
 /*
  * The state of a field during a run, in the form that needs the fewest
- * operations.  A value is 'bias' + (raw ^ sign), where raw is the stored
- * number.  If the interpretation of the field is delta or stride, each value
- * depends on the previous one.  lane_take() then adds (raw ^ sign) + 'step' to
- * 'bias'.
+ * operations.  If the stored number is 'raw', the value is 'bias' + (raw ^
+ * sign).  If the interpretation of the field is delta or stride, each value
+ * depends on the previous one, so lane_take() then adds (raw ^ sign) + 'step'
+ * to 'bias'.
  */
 struct lane {
 	uint64_t bias; /* 'origin' of the layout field, minus 'sign' */
@@ -239,13 +239,12 @@ decode_run(struct decoder *d, const uint8_t **next, const uint8_t *end,
 }
 
 /*
- * Like decode_run(), but only for layouts in which d->unusual contains no
- * field, or only the time if 'has_time' is set.  A trace of one thread nearly
- * always has such a layout.  Under such a layout, the records differ only in
- * the tag, the size (whose 'bias' stays the same) and the address; with
- * 'has_time', also in the time, and with 'has_attributes', also in the
- * attributes.  'has_time' and 'has_attributes' are constants in each inlined
- * copy.
+ * Like decode_run(), but only for layouts in which d->unusual contains no field
+ * or, with 'has_time', no field but the time.  A trace of one thread nearly
+ * always has such a layout.  The records then differ only in the tag, the size
+ * (whose 'bias' stays the same) and the address; with 'has_time' also in the
+ * time, and with 'has_attributes' also in the attributes.  'has_time' and
+ * 'has_attributes' are constants in each inlined copy.
  */
 static inline __attribute__((always_inline)) size_t
 decode_plain_run(struct decoder *d, const uint8_t **next, const uint8_t *end,
@@ -308,10 +307,10 @@ decode_plain_run(struct decoder *d, const uint8_t **next, const uint8_t *end,
 }
 
 /*
- * Step over records, from 'rec' on, as long as the latest realloc still expects
- * announced records.  Subtract the announced records from d->event_count,
- * because count_run() adds all records to it.  Return the first record that is
- * not stepped over.
+ * Step over the records from 'rec' on for which the latest realloc still waits:
+ * the records that it announced, or the record that ends the wait.  Subtract
+ * the announced records from d->event_count, because count_run() adds all
+ * records to it.  Return the first record that is not stepped over.
  */
 static const struct hatf_record *
 count_parts(struct decoder *d, const struct hatf_record *rec,

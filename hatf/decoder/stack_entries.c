@@ -56,8 +56,8 @@ add_difference(uint32_t from, uint32_t n)
 }
 
 /*
- * Do the remaining bytes consist of a run, and then any number of pairs of a
- * valid entry and a run?
+ * Are the remaining bytes a valid column: a run (how many values are as
+ * predicted), and then any number of pairs of an entry and a run?
  */
 static bool
 are_entries(struct stack_entries *s)

@@ -45,10 +45,10 @@ bool stack_entries_begin(struct stack_entries *s,
 			 const struct hatf_record *comment);
 
 /*
- * Return the stack of 'rec', the next record after the comment; 0 if the column
- * contains no stack for this record.  Clear 'is_active' when the values are
- * used up.  While the column is active, the caller must call this function for
- * each record with a tag below 10.
+ * Return the stack that the column has for 'rec', or 0 if it has none.  Call
+ * this function for every record after the comment, in order, except comments
+ * and metadata, as long as 'is_active' is set.  The function clears 'is_active'
+ * when the values are used up.
  */
 uint32_t stack_entries_next(struct stack_entries *s,
 			    const struct hatf_record *rec);

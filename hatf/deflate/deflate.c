@@ -43,9 +43,10 @@ deflate_load(void)
 	static _Atomic bool is_tried;
 
 	/*
-	 * Both accesses are relaxed, because no thread waits for the search.  A
-	 * thread that arrives while another thread searches for isa-l, or a
-	 * child forked during the search, uses zlib.
+	 * Both accesses are relaxed, because no thread waits for the result of
+	 * the search.  A thread that calls this while another thread searches
+	 * for isa-l goes on with zlib, and so does a child that is forked
+	 * during the search.
 	 */
 	if (atomic_load_explicit(&is_tried, memory_order_relaxed) ||
 	    atomic_exchange_explicit(&is_tried, true, memory_order_relaxed))
@@ -125,9 +126,9 @@ deflate_member_by(const struct deflate_backend *by, int level, void *work,
 		  size_t out_cap)
 {
 	/*
-	 * Let the library use no more bytes than stored blocks may take.  If
-	 * the compressed input would be longer than the stored blocks, the
-	 * library fails, and the input is stored.
+	 * Give the library only as many bytes as stored blocks would take.  If
+	 * the compressed data needs more, compress() fails, and store() writes
+	 * the input uncompressed.
 	 */
 	const size_t bound = deflate_bound(in_nbytes);
 	const size_t cap = (out_cap < bound ? out_cap : bound) - HEADER_NBYTES -

@@ -55,11 +55,11 @@ size_t deflate_work_nbytes(int level);
 size_t deflate_bound(size_t nbytes);
 
 /*
- * Compress in[0, in_nbytes) as one gzip member into 'out' of 'out_cap' bytes,
- * at least deflate_bound(in_nbytes).  'work' is scratch memory of
- * deflate_work_nbytes(level) bytes, aligned to 64; NULL for
- * DEFLATE_LEVEL_STORED.  Return the length of the member.
- * deflate_bound(in_nbytes) must be below 4 GiB.
+ * Compress in[0, in_nbytes) as one gzip member into 'out', and return the
+ * length of the member.  'out' has 'out_cap' bytes, at least
+ * deflate_bound(in_nbytes), which must be below 4 GiB.  'work' is scratch
+ * memory of deflate_work_nbytes(level) bytes, aligned to 64; NULL for
+ * DEFLATE_LEVEL_STORED.
  */
 size_t deflate_member(int level, void *work, const uint8_t *in,
 		      size_t in_nbytes, uint8_t *out, size_t out_cap);

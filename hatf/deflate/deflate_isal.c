@@ -2,10 +2,11 @@
 /*
  * deflate_isal.c - the backend for Intel's isa-l
  *
- * deflate_load() maps the library privately (mapped_library.h).  If isa-l were
- * linked to the recorder, isa-l and the traced program would see each other's
- * symbols, and each process would pay for loading isa-l.  isa-l allocates no
- * memory.  The work area contains isa-l's stream, followed by its level buffer.
+ * deflate_load() maps the library privately (mapped_library.h).  If the
+ * recorder were linked to isa-l instead, isa-l and the traced program would see
+ * each other's symbols, and every process would spend the time to load isa-l.
+ * isa-l allocates no memory.  The work area contains isa-l's stream, followed
+ * by its level buffer.
  */
 #ifdef HAVE_ISAL
 #include "hatf/deflate/deflate_backend.h"

@@ -121,10 +121,10 @@ find_in_libc(const char *name)
 }
 
 /*
- * Return the number of symbols, which the file does not state.  The exported
- * symbols are the last ones of the symbol table, and the hash table covers
- * them.  So the last symbol of the hash table is also the last one of the
- * symbol table.
+ * Return the number of symbols.  The file does not state it, but the hash table
+ * (DT_GNU_HASH) contains all exported symbols, and these are the last ones of
+ * the symbol table.  So the last symbol of the hash table is the last one of
+ * all.
  */
 static uint32_t
 symbol_count(const struct library *l)

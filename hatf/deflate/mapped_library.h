@@ -3,13 +3,13 @@
  * mapped_library.h - a shared library, mapped without the loader
  *
  * The recorder loads isa-l when it first compresses a block, so that short
- * processes do not pay for loading isa-l.  The recorder loads isa-l earlier if
- * it is about to give up its own access to the library's folder (see
+ * processes spend no time on it.  It loads isa-l earlier if it is about to give
+ * up its own access to the library's folder (see
  * preload/writer/writer_reach.c).  The recorder must not call the loader.  So
- * this file maps the library by itself: it maps the segments of the ELF file
+ * this module maps the library by itself: it maps the segments of the ELF file
  * and applies the relocations.  The relocations may refer to the library's own
- * symbols and to a few of libc.  Neither the program nor the loader knows of
- * the library.
+ * symbols and to a few functions of libc.  Neither the program nor the loader
+ * knows of the library.
  *
  * Such a mapping is sufficient for a library that only computes.  A library is
  * refused if it has thread-local variables or functions that the loader selects

@@ -27,9 +27,9 @@ static const char *const operators[] = {
 struct scan {
 	const char *next, *name;
 	/*
-	 * If 'next' is inside or directly after template arguments that are
-	 * outside all other brackets: the '<' of these arguments.  Otherwise
-	 * NULL.
+	 * The first '<' of outermost template arguments, while 'next' is inside
+	 * them or directly after them; otherwise NULL.  In "f<g<int>>", this is
+	 * the first '<' from there to the end of the text.
 	 */
 	const char *arguments;
 	unsigned depth;
@@ -114,10 +114,11 @@ skip_qualifiers(const char *p)
 }
 
 /*
- * Call this if a '(' comes next that is outside all other brackets.  If it
- * begins the parameters of the function itself, return false.  Otherwise step
- * over the parentheses and return true: they belong to "(anonymous namespace)",
- * to "decltype", or to a function that encloses this one.
+ * The next character is a '(' outside all other brackets.  If it begins the
+ * parameters of the function itself, return false.  Otherwise, step over
+ * everything up to the matching ')' and return true: the parentheses belong to
+ * "(anonymous namespace)", to "decltype", or to a function that encloses this
+ * one.
  */
 static bool
 pass_parameters(struct scan *s, const char *start)

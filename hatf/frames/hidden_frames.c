@@ -85,8 +85,8 @@ begins_with(const char *text, const char *start)
 }
 
 /*
- * If the file name in 'path' begins like one of the 'count' names, return this
- * one, else NULL.
+ * If the file name in 'path' begins with one of the 'count' names, return this
+ * name, else NULL.
  */
 static const char *
 find_beginning(const char *path, const char *const *names, size_t count)

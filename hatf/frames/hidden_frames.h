@@ -38,9 +38,10 @@ const char *hidden_frames_find_std_library(const char *object);
 bool hidden_frames_is_std(const struct hatf_frame *frame);
 
 /*
- * Does the frame stand for missing frames?  First function: for frames that the
- * writer of the trace left out.  Second one: for frames that it could not find
- * (FORMAT.md, "Stacks").  Third one: for either kind.
+ * Does the frame stand for missing frames (FORMAT.md, "Stacks")?
+ * hidden_frames_is_cut_off(): for frames that the writer of the trace left out.
+ * hidden_frames_is_unknown_caller(): for frames that the writer could not find.
+ * hidden_frames_is_missing(): for either kind.
  */
 bool hidden_frames_is_cut_off(const struct hatf_frame *frame);
 bool hidden_frames_is_unknown_caller(const struct hatf_frame *frame);
