@@ -38,9 +38,9 @@ hatf_events_open(struct hatf_reader *reader, struct hatf_events **events_ret)
 	for (unsigned tag = 0; tag < HATF_METADATA; tag++)
 		ev->record += stats.record_count[tag];
 	/*
-	 * A process may use heaps that its parent created, or that it created
-	 * before its trace began.  The trace lacks the creation of these heaps,
-	 * so do not require it.
+	 * If 'inherits' is set, the process may use heaps that its parent
+	 * created, or that it created before its trace began.  The trace does
+	 * not show their creation, so the heaps are then not strict.
 	 */
 	heaps_init(&ev->heaps, ev->strict && !ev->inherits);
 	if (hatf_reader_header(reader, "parent_pid") != NULL)

@@ -5,9 +5,9 @@
  * A realloc changes the live set at its own record.  The stage then skips the
  * alloc and free records that the realloc announces (pairing.h), so a trace
  * without these records has the same meaning; on_part() describes the only
- * exception.  If a trace lacks these records although it must have them, the
- * stage notices this only at the next event, and reports the violation with
- * that event.
+ * exception.  A trace by another program may lack all announced records of a
+ * realloc.  Otherwise a missing record is a violation.  The stage notices it
+ * only at the next event, and reports it with that event.
  *
  * If an event contradicts earlier events, the stage believes the later event
  * (see hatf_events_read()).  So one defect gives one violation, not a series of
@@ -35,9 +35,9 @@ no_memory(struct hatf_events *ev)
 }
 
 /*
- * Is the block known only from the parent's trace, or from an earlier segment
- * that itself inherited the block?  Such blocks have no object number, but all
- * others have one.
+ * Is the block inherited: known only from the parent's trace, or from an
+ * earlier segment that had inherited it?  All blocks but these have an object
+ * number.
  */
 static bool
 is_inherited(const struct block *block)
@@ -116,9 +116,10 @@ drop_doubtful(struct hatf_events *ev, struct heap *heap, uint64_t address)
 }
 
 /*
- * 'address' was just allocated.  If an inherited block is there, stop counting
- * it.  If the parent may have freed that block while it forked, remove the
- * block, too, so that the allocation is not reported as a violation.
+ * 'address' was just allocated.  If the live set has an inherited block there,
+ * stop counting this block.  If the state of 'address' at the fork is unknown,
+ * the parent may have freed the block before.  In this case, also remove the
+ * block, so that the allocation is not reported as a violation.
  */
 static void
 replace_inherited(struct hatf_events *ev, struct heap *heap, uint64_t address)
@@ -162,8 +163,9 @@ begin_block(struct hatf_events *ev, struct heap *heap, struct hatf_event *out)
 
 /*
  * Handle a free or realloc of an address at which the live set has no block.
- * An inherited block that is still unknown may be there.  'dies' is true if the
- * event frees the unknown block, or makes it an object of this trace.
+ * There may be an inherited block, unless an earlier event shows that there is
+ * none; without one, the event is a violation.  'dies' is true if the event
+ * frees this block, or makes it an object of this trace.
  */
 static void
 on_unknown_block(struct hatf_events *ev, struct hatf_event *out,
@@ -251,8 +253,8 @@ fits_tag(const struct hatf_record *rec)
 }
 
 /*
- * Make 'block', which is inherited, the object of 'out'.  So far, no event of
- * this trace has created an object for the block.
+ * 'out' reallocates 'block', which is inherited and so is no object of this
+ * trace.  Make it an object, which begins with 'out'.
  */
 static void
 adopt_block(struct hatf_events *ev, struct hatf_event *out, struct block *block)
@@ -370,11 +372,11 @@ fits_realloc(const struct hatf_events *ev, const struct hatf_record *rec)
 
 /*
  * Handle a record that the realloc before it announced.  on_realloc() has
- * already changed the live set.  This change can be wrong only after a realloc
- * of tag 4, which announces an alloc but no free: if the announced alloc
- * follows, the old block of the realloc is still live.  So put back the block
- * that on_realloc() removed.  Without the alloc, the realloc counts as a move,
- * as in mpatrol.
+ * already changed the live set.  This change is right, with one exception: a
+ * realloc of tag 4 that has an old block.  Such a realloc announces an alloc
+ * but no free.  If the alloc follows, the old block is still live, so put back
+ * the block that on_realloc() removed.  If the alloc does not follow, the
+ * realloc counts as a move, as in mpatrol.
  */
 static void
 on_part(struct hatf_events *ev, const struct hatf_record *rec)
@@ -515,8 +517,8 @@ note_time(struct hatf_events *ev, const struct hatf_record *rec)
 }
 
 /*
- * Return the role of a record, which must not be a comment.  If the previous
- * realloc announced the record, handle the record as a part of that realloc.
+ * Return the role of a record, which must not be a comment.  If the latest
+ * realloc announced the record, also handle it, by on_part().
  */
 static enum pairing_role
 note_pairing(struct hatf_events *ev, const struct hatf_record *rec)

@@ -30,9 +30,9 @@ struct hatf_events {
 	struct inherited inherited;
 	struct pairing pairing;
 	/*
-	 * Size, time and heap of the latest record that is neither a comment
-	 * nor announced by a realloc.  If this record is a realloc, the records
-	 * that it announces are compared with these values.
+	 * Size, time and heap of the latest realloc, with which fits_realloc()
+	 * compares the records that the realloc announces.  (Other records
+	 * overwrite the values, but have no announced records.)
 	 */
 	uint64_t realloc_size, realloc_time, realloc_heap;
 	/*
@@ -91,9 +91,9 @@ events_is_carried(const struct hatf_events *ev, uint64_t object)
 }
 
 /*
- * Move all heaps, and the addresses whose state at the fork is unknown
- * (inherited.h), out of 'events'.  From now on, the caller owns the heaps and
- * the addresses.
+ * Move all heaps out of 'events', and also the set of the addresses whose state
+ * at the fork is unknown (inherited.h).  From now on, the caller owns the heaps
+ * and this set.
  */
 void events_take_heaps(struct hatf_events *events, struct heaps *heaps_ret,
 		       struct u64_map *unsure_ret);

@@ -5,13 +5,15 @@
  * Without the parent's trace, these blocks are unknown.  If the process frees
  * or reallocates an address that this trace has not allocated, the module
  * assumes that an inherited block was there.  It assumes this only once for
- * each address.  To recognize a double free, the module stores the addresses
- * that the trace has allocated and freed in a hash table of
- * INHERITED_DEAD_SLOTS slots.  Each slot keeps only the address that was stored
- * there last, because all addresses would take memory proportional to the
- * trace.  If another address took over the slot between two frees of an
- * address, the module mistakes the second free for the free of an inherited
- * block.
+ * each address.
+ *
+ * The free of an address that this trace has allocated and freed already is a
+ * double free, not the free of an inherited block.  To recognize it, the module
+ * stores such addresses in a hash table of INHERITED_DEAD_SLOTS slots.  All
+ * these addresses would take memory proportional to the trace, so each slot
+ * keeps only the address that was stored there last.  The price: if another
+ * address took over the slot between the two frees, the module mistakes the
+ * second free for the free of an inherited block.
  *
  * With the parent's trace ('exact'), inherited blocks are in the live set from
  * the start.  In this case, the module stores only the few addresses whose
@@ -60,9 +62,9 @@ void inherited_set_exact(struct inherited *inherited,
 bool inherited_may_be(struct inherited *inherited, uint64_t address);
 
 /*
- * Record that an inherited block, which is not in the live set, was freed or
- * reallocated.  First call inherited_may_be(), which must return true.  Return
- * false if there is no memory.
+ * Record that the block at 'address' was freed or reallocated: an inherited
+ * block that is not in the live set.  First call inherited_may_be(), which must
+ * return true.  Return false if there is no memory.
  */
 bool inherited_note(struct inherited *inherited, uint64_t address);
 
@@ -70,10 +72,10 @@ bool inherited_note(struct inherited *inherited, uint64_t address);
 void inherited_note_dead(struct inherited *inherited, uint64_t address);
 
 /*
- * Call this when the trace allocates 'address' although an inherited block is
- * live there.  Return true if the state of 'address' at the fork was unknown:
- * the parent may have freed the block before the fork.  From now on, the state
- * is known.
+ * Call this when the trace allocates 'address' although the live set has an
+ * inherited block there.  Return true if the state of 'address' at the fork is
+ * unknown; the allocation then shows that the parent had freed the block before
+ * the fork.  From now on, the state is known.
  */
 bool inherited_settle(struct inherited *inherited, uint64_t address);
 

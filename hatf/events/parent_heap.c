@@ -8,13 +8,14 @@
  * comments, other threads may have allocated and freed blocks, and the trace
  * does not show whether this was before the kernel copied the memory.  The
  * state of the addresses that these threads used is therefore unknown
- * ('unsure').  If a realloc is still in progress at the second comment, another
- * comment before the second one has the addresses of this realloc.
+ * ('unsure').  A realloc that is still in progress at the second comment has
+ * its record later.  So a "HATF realloc" comment between the two comments has
+ * its addresses.
  *
  * A trace can be split into segments.  A later segment of the child begins with
- * the blocks that the child itself allocated.  The inherited blocks of such a
- * segment are the inherited blocks that are still live at the end of the
- * segment before it.
+ * the live blocks that the child itself allocated.  It does not repeat the
+ * inherited blocks.  These are the inherited blocks that are still live at the
+ * end of the segment before it.
  *
  * If the parent is itself a forked child, first give the parent's stage the
  * blocks that the parent inherited, and so on.  A header may contain anything,
@@ -183,8 +184,8 @@ take_file(struct ancestor *a, const struct birth *birth)
 
 /*
  * Find the parent's trace in the folder of the child's trace.  If the child is
- * an ancestor itself, use the folder of the child's open file; otherwise, use
- * the folder of 'child_path'.
+ * the caller's trace (a->child is NULL), this is the folder of 'child_path'.
+ * Otherwise, the child is an ancestor whose file is open with its folder.
  */
 static bool
 find_beside(struct ancestor *a, const char *child_path,
@@ -295,9 +296,9 @@ is_note(const struct hatf_event *e, uint64_t fork, bool *after_ret)
 
 /*
  * Read up to the comment that was written before the fork.  replay() has read
- * all logical events that precede this comment.  But records that are not
- * logical events may still precede the comment, such as the carried records at
- * the start of a segment.
+ * all logical events that precede this comment.  Only records that are not
+ * logical events may still come first, such as the carried records at the start
+ * of a segment.
  */
 static enum hatf_heritage
 seek_note(struct ancestor *a, uint64_t fork)
@@ -335,9 +336,9 @@ line_u64(const char *text, const char *key)
 }
 
 /*
- * If 'e' is the comment about a realloc that was in progress when the fork
- * returned, add the addresses of this realloc, because its record comes later
- * in the trace.  Return false if there is no memory.
+ * If 'e' is a "HATF realloc" comment, about a realloc that was in progress when
+ * the fork returned, add the addresses of this realloc, because its record
+ * comes later in the trace.  Return false if there is no memory.
  */
 static bool
 note_realloc(struct u64_map *unsure, const struct hatf_event *e)
@@ -350,10 +351,10 @@ note_realloc(struct u64_map *unsure, const struct hatf_event *e)
 }
 
 /*
- * Collect the addresses that were used between the two comments about the fork,
- * or up to the end of the trace if the second comment is missing.  '*whole_ret'
- * is false if the second comment is missing and the process continued after the
- * end of the trace.  Return false if there is no memory.
+ * Collect the addresses that were used between the two comments about the fork.
+ * If the second comment is missing, collect up to the end of the trace.
+ * '*whole_ret' is false only if the process went on after this end.  Return
+ * false if there is no memory.
  */
 static bool
 collect_unsure(struct ancestor *a, uint64_t fork, struct u64_map *unsure,

@@ -166,9 +166,9 @@ checked_file_folder(const char *path)
 }
 
 /*
- * Open 'name' in the folder 'dir_fd'.  'f' becomes the owner of 'dir_fd'.  If
- * 'dir_fd' is -1, the caller has failed to open the folder: return false and
- * keep errno.
+ * Open 'name' in the folder 'dir_fd', which belongs to 'f' from now on.  If
+ * 'dir_fd' is -1, because the caller could not open the folder, return false
+ * and keep errno.
  */
 static bool
 open_and_hold(struct checked_file *f, int dir_fd, const char *name, int access,
@@ -292,8 +292,8 @@ enter_component(struct walk *w, const char *component)
 }
 
 /*
- * Open the folder of an absolute path, one component at a time.  If open() got
- * the whole path, the kernel would mount automounts on the way.
+ * Open the folder of an absolute path, one component at a time with O_PATH.  An
+ * open() of the whole path would trigger the automounts on the way.
  */
 static int
 walk_to_folder(const char *path)

@@ -11,8 +11,8 @@
  * component.  No open() here waits for another process or reaches a device.
  * checked_file_open_untrusted() also triggers no automount on the way.
  *
- * A name may refer to another file at any time.  So a checked file is
- * identified by its descriptor and the descriptor of its folder.
+ * Somebody may at any time let a name refer to another file.  So a checked file
+ * is identified by its descriptor and the descriptor of its folder.
  * checked_file_remove() removes the file only from that folder, and only if its
  * name there still refers to the same file.
  *

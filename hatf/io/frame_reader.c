@@ -5,8 +5,8 @@
  * Each library has a function that takes some input and some room for output.
  * This function returns how much input it needs next, or 0 at the end of a
  * frame.  If the function fails, it does not say how much output it stored
- * before the error, and this output is lost.  So never pass more than one block
- * at a time.
+ * before the error, and this output is lost.  So this file never passes more
+ * input than the function needs next, which is at most one block.
  */
 #include "hatf/io/frame_reader.h"
 
@@ -35,8 +35,8 @@
 #define SKIP_HEADER_NBYTES 8
 
 /*
- * How many bytes of a frame the library gets first.  The library then asks for
- * the rest of the header.
+ * How many bytes of a frame the library gets first.  It then says how many more
+ * bytes the header has.
  */
 #define FIRST_NBYTES 5
 

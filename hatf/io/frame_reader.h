@@ -68,11 +68,11 @@ void frame_reader_close(struct frame_reader *f);
 
 /*
  * Decompress input from '*next' on.  Store at most 'room' bytes at 'to', and
- * return how many.  Advance '*next' past the input consumed.  If the result is
- * 0 and there is no error, the reader needs more input; after a call without
- * input, a result of 0 means that all data has been returned.  Errors:
- * HATF_BAD_COMPRESSION, HATF_LIMIT (the window is too large), HATF_NO_MEMORY.
- * Do not call the function again after an error.
+ * return how many.  Advance '*next' past the input consumed.  A result of 0
+ * without an error means that the reader needs more input or, if the call had
+ * no input, that all data has been returned.  Errors: HATF_BAD_COMPRESSION,
+ * HATF_LIMIT (the window is too large), HATF_NO_MEMORY.  Do not call the
+ * function again after an error.
  */
 size_t frame_reader_read(struct frame_reader *f, const uint8_t **next,
 			 const uint8_t *end, uint8_t *to, size_t room,

@@ -3,9 +3,9 @@
  * gzip_best.c - see gzip_best.h
  *
  * A level of gzip_best.h selects a backend (deflate_backend.h) and one of the
- * backend's levels.  libdeflate allocates memory by itself.  The recorder,
- * which uses the backends in hatf/deflate, must not do this, so the backend for
- * libdeflate is defined here.  The work area of this backend is libdeflate's
+ * backend's levels.  The backend for libdeflate is here, not in hatf/deflate:
+ * libdeflate allocates memory by itself, which the recorder, the user of
+ * hatf/deflate, must not do.  The work area of this backend is libdeflate's
  * compressor.
  */
 #include "hatf/io/gzip_best.h"

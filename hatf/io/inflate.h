@@ -5,8 +5,8 @@
  * The counterpart of deflate.h.  FORMAT "Compression" defines the form of such
  * a member.  If the member is completely in memory, one call decompresses it.
  * With libdeflate, if the build has it, this call takes half the time of zlib's
- * streams.  The functions give no partial result, so zlib's inflate() has to
- * read members that are damaged, truncated or of another form.
+ * streams.  The functions give no partial result, so input.c reads members that
+ * are damaged, truncated or of another form with zlib's inflate() instead.
  */
 #ifndef HATF_INFLATE_H
 #define HATF_INFLATE_H
@@ -46,9 +46,10 @@ size_t inflate_data_nbytes(const uint8_t *in, size_t in_nbytes);
 
 /*
  * Decompress the member in[0, in_nbytes) into out[0, out_nbytes).  'in_nbytes'
- * is the length in its header, 'out_nbytes' the length in its trailer.  Return
- * false if the data is damaged or does not end at the trailer, or if its length
- * or CRC-32 is wrong; 'out' may have changed even then.
+ * is the result of inflate_member_nbytes(), 'out_nbytes' that of
+ * inflate_data_nbytes().  Return false if the data is damaged or does not end
+ * at the trailer, or if its length or CRC-32 is wrong; 'out' may have changed
+ * even then.
  */
 bool inflate_member(struct inflate *state, const uint8_t *in, size_t in_nbytes,
 		    uint8_t *out, size_t out_nbytes);

@@ -4,14 +4,14 @@
  *
  * input.c calls inflate() again and again, each time with room for output,
  * until inflate() makes no progress.  By then, inflate() has returned all data
- * that its input determines.  So a member truncated at any byte yields all of
- * its data that can be recovered.
+ * that its input determines.  So a truncated member yields all of its data that
+ * can be recovered, wherever it is cut.
  *
  * A member that is decompressed as a whole must be correct in every respect.
  * If it is not, none of its data has been returned yet.  In this case, zlib's
- * streams read the input again from the start of this member: first the members
- * in the queue 'ahead', then the rest of the buffer.  For the rest of the file,
- * the input ignores the lengths in members.
+ * streams read this member again from its start, and also all members after it:
+ * first those in the queue 'ahead', then the rest of the buffer and of the
+ * file.  From then on, the input ignores the lengths in members.
  */
 #include "hatf/io/input.h"
 
@@ -43,13 +43,13 @@
 /*
  * The limits of FORMAT "Limits".  The first BOMB_NBYTES of data are always
  * accepted.  Longer data may be at most BOMB_RATIO times as long as the part of
- * the file that has been consumed.  For zstd and lz4, BOMB_RATIO_FRAMES applies
- * instead.  BOMB_RATIO_FRAMES is also the limit for formats that compress parts
- * of a file (input_may_unpack()), because the whole file may be compressed once
- * more.  deflate reaches at most 1032 to 1, and far less for real data.  zstd
- * reaches 32768 to 1 for a single repeated byte, and 14000 to 1 for the log of
- * a program in a tight loop where nothing changes.  Input beyond these limits
- * was made to keep a reader busy.
+ * the file that has been consumed; with zstd and lz4, BOMB_RATIO_FRAMES times.
+ * BOMB_RATIO_FRAMES is also the limit for formats that compress parts of a file
+ * (input_may_unpack()), because the whole file may be compressed once more.
+ * Input beyond these limits was made to keep a reader busy: deflate reaches at
+ * most 1032 to 1, and far less for real data; zstd reaches 14000 to 1 for the
+ * log of a program in a tight loop where nothing changes, and 32768 to 1 only
+ * for a single repeated byte.
  */
 #define BOMB_RATIO	  1000
 #define BOMB_RATIO_FRAMES 20000
@@ -288,8 +288,9 @@ feed_ahead(struct input *in)
 
 	while ((m = inflate_ahead_room(in->ahead)) != NULL) {
 		/*
-		 * Wait for input only if the queue is empty: otherwise the data
-		 * of a member in the queue is ready or soon will be.
+		 * Wait for input only if the queue is empty.  Otherwise the
+		 * caller need not wait, because a member in the queue is
+		 * decompressed already, or soon will be.
 		 */
 		m->in_nbytes = whole_member(
 			in, inflate_ahead_is_empty(in->ahead), &m->out_nbytes);
@@ -338,9 +339,10 @@ take_ahead(struct input *in)
 }
 
 /*
- * Remove the member at the front of 'ahead', whose data has been used.  If
- * zlib's streams must read all members from now on, let 'next' point to the
- * member that is now at the front or, if there is none, to the rest of 'buf'.
+ * Remove the member at the front of 'ahead', which has been used.  If zlib's
+ * streams read all members now ('ignores_lengths'), let them go on with the
+ * member that is then at the front or, if there is none, with the rest of
+ * 'buf'.
  */
 static void
 drop_ahead(struct input *in)
@@ -446,8 +448,8 @@ begin_member(struct input *in)
 		return false;
 	/*
 	 * If the next byte does not begin a member, zeros or other data follow
-	 * the last member.  Check for this case before calling zlib, which
-	 * would need two bytes to notice this case.
+	 * the last member.  Check this here, because zlib would need two bytes
+	 * to notice it.
 	 */
 	if (*in->next != GZIP_ID1) {
 		in->status = HATF_BAD_COMPRESSION;

@@ -18,8 +18,9 @@
  * inflate_ahead.h; for frames, add what frame_reader.h needs.  Used by one
  * thread at a time.
  *
- * Of a regular file, an input reads what is there when it begins, because a
- * program may append to its trace faster than a reader reads.
+ * An input reads a regular file only up to the length that the file has when
+ * the input begins.  Otherwise it might never end, because a program may append
+ * to its trace faster than a reader reads.
  *
  * Invariant: every byte that can be recovered before damage or before the end
  * of the file is returned before the error that stops the reading.
@@ -51,8 +52,9 @@ struct input {
 	 */
 	bool ignores_lengths;
 	/*
-	 * 'data_next' or, if 'ignores_lengths' is set, 'next' points into the
-	 * member at the front of 'ahead'
+	 * the member at the front of 'ahead' is in use: 'data_next' points to
+	 * its data or, if 'ignores_lengths' is set, 'next' to its compressed
+	 * bytes
 	 */
 	bool from_ahead;
 	int sys_errno; /* errno if 'status' is HATF_IO */
@@ -71,8 +73,8 @@ struct input {
 	 */
 	const uint8_t *next, *end;
 	/*
-	 * the values of 'next' and 'end' for 'buf', kept while 'next' and 'end'
-	 * point into 'ahead'
+	 * while 'next' and 'end' point to a member of 'ahead': the bytes of
+	 * 'buf' that are not consumed
 	 */
 	const uint8_t *buf_next, *buf_end;
 	/* memory for the data of a member */
@@ -112,10 +114,11 @@ enum hatf_status input_init(struct input *in, int fd, unsigned jobs);
 size_t input_read(struct input *in, uint8_t *to, size_t nbytes);
 
 /*
- * Is it plausible that the compressed parts read so far, such as the pieces of
- * Split Stream, unpack to 'nbytes' bytes in all?  The limit depends on how much
- * of the file has been consumed (FORMAT "Limits").  Without this limit, a small
- * file that is compressed twice could keep a reader busy for days.
+ * Some formats compress parts of a file, such as the pieces of Split Stream.
+ * Is it plausible that the parts read so far unpack to 'nbytes' bytes in all?
+ * The limit depends on how much of the file has been consumed (FORMAT
+ * "Limits").  Without this limit, a small file that is compressed twice could
+ * keep a reader busy for days.
  */
 bool input_may_unpack(const struct input *in, uint64_t nbytes);
 
