@@ -43,8 +43,8 @@
  *
  * Threads: one thread at a time may use an object; several threads may use
  * different objects at once.  An event stage and its reader count as one
- * object.  Functions without an object may be called by any thread.  Objects
- * share only what the library has found out about the system, such as which
+ * object.  Any thread may call a function that takes no object.  Objects share
+ * only what the library has found out about the system, such as which
  * compression library is the fastest.  The library never prints, and never
  * exits or aborts because of its input.
  *

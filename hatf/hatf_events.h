@@ -95,9 +95,9 @@ struct hatf_event {
 	bool inherited;
 	/*
 	 * The trace states that the object was live when the trace began.  An
-	 * alloc with this flag is not an event of this trace.  The object's
-	 * 'birth_event' is 0, and its 'birth_time' is the time at which the
-	 * trace began.
+	 * alloc with this flag is returned, but does not count as an event of
+	 * this trace.  The object's 'birth_event' is 0, and its 'birth_time' is
+	 * the time at which the trace began.
 	 */
 	bool carried;
 	uint32_t attributes_nbytes;
@@ -139,10 +139,10 @@ struct hatf_events;
 /*
  * Make an event stage over 'reader', which stays the caller's and must be
  * closed after the stage.  The memory of the stage grows with the largest
- * number of live objects, with the numbers of threads and heaps and, without
- * the trace of the parent, with the number of inherited blocks that the process
- * freed.  The caller must not read from 'reader' directly.  Errors:
- * HATF_NO_MEMORY.
+ * number of live objects, and with the numbers of threads and heaps.  If the
+ * trace of the parent is not read, the memory also grows with the number of
+ * inherited blocks that the process freed.  The caller must not read from
+ * 'reader' directly.  Errors: HATF_NO_MEMORY.
  */
 HATF_API enum hatf_status hatf_events_open(struct hatf_reader *reader,
 					   struct hatf_events **events_ret);
@@ -179,11 +179,11 @@ enum hatf_heritage {
 	HATF_HERITAGE_EXACT = 1,
 	HATF_HERITAGE_UNKNOWN = 2, /* hatf_events_inherit() was not called */
 	/*
-	 * the trace (or that of an ancestor) does not say exactly which blocks
-	 * were inherited: its header lacks the name of the parent's trace or of
-	 * the previous segment, or the exact event of the fork; the trace began
-	 * later than its process; or its carried blocks are not exact (FORMAT
-	 * "Header")
+	 * the trace, or the trace of an ancestor, does not say exactly which
+	 * blocks were inherited.  Either its header lacks the name of the
+	 * parent's trace or of the previous segment, or the exact event of the
+	 * fork; or the trace began later than its process; or its carried
+	 * blocks are not exact (FORMAT "Header")
 	 */
 	HATF_HERITAGE_INEXACT = 3,
 	/*
@@ -404,10 +404,10 @@ struct hatf_rings {
  * NUL-terminated, to 'path', which has 'nbytes' bytes.  The function looks in
  * the folder of the trace.  It also looks at the path that the trace names, if
  * this path is absolute and the file there has the same owner as the trace.  If
- * the caller is root, the function looks only in the folder of the trace,
- * because the author of the trace may have chosen the path.  The function opens
- * a ring file as hatf_file_open_found() does.  Return false if there is no ring
- * file, or if the path of the ring file does not fit into 'path'.
+ * the caller is root, it does not look there, because the author of the trace
+ * may have chosen the path.  The function opens a ring file as
+ * hatf_file_open_found() does.  Return false if there is no ring file, or if
+ * the path of the ring file does not fit into 'path'.
  */
 HATF_API bool hatf_rings_find(const char *trace, char *path, size_t nbytes);
 

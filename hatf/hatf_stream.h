@@ -87,13 +87,17 @@ HATF_API bool hatf_format_find(const char *name,
 			       struct hatf_format *format_ret);
 
 /*
- * Choose a format for writing by a file name.  Return the name of the format to
- * which the suffix of 'path' belongs, such as "hatf" for ".hatf" or ".hatf.gz"
- * (static).  Return NULL if no format with this suffix can be written with the
- * compression that the name states.  Set '*compression_ret' to "gzip", "zstd"
- * or "lz4" (static) if the name ends in ".gz", ".zst" or ".lz4", even if the
- * rest of the name belongs to no format.  Otherwise, set it to "gzip" if the
- * format compresses parts of the file, else to NULL.
+ * Choose a format and a compression for writing by a file name.  Return the
+ * name of the format to which the suffix of 'path' belongs, such as "hatf" for
+ * ".hatf" or ".hatf.gz" (static).  Return NULL if no format with this suffix
+ * can be written with the compression that the name states.  Set
+ * '*compression_ret' (static) to
+ *
+ *   - "gzip", "zstd" or "lz4" if the name ends in ".gz", ".zst" or ".lz4", even
+ *     if the rest of the name belongs to no format;
+ *   - "gzip" if the name has no such end, but the format compresses parts of
+ *     the file;
+ *   - NULL otherwise.
  *
  * To detect the format of a trace by its content, open the trace and call
  * hatf_reader_format().
@@ -213,9 +217,9 @@ hatf_reader_open(const char *path, const struct hatf_reader_options *options,
 /*
  * Read up to 'max' records into 'records' and store in '*n_ret' how many.  With
  * HATF_OK, there is at least one record, unless 'max' is 0.  At the end of the
- * stream, store no record and return HATF_END, or HATF_NO_TRAILER if the trace
- * is one of ours (its first record is a "HATF 1.0" comment) and does not end
- * with a trailer, or if a trace of another system lacks the mark of its end.
+ * stream, store no record and return HATF_END.  If the trailer is missing, or
+ * the mark that ends a trace of another system, return HATF_NO_TRAILER instead;
+ * only traces whose first record is a "HATF 1.0" comment have a trailer.
  * Records before an error are returned before the error.  An error is sticky:
  * each later call returns it again.
  *
@@ -330,11 +334,11 @@ struct hatf_writer;
 HATF_API const char *hatf_writer_placement(unsigned idx);
 
 /*
- * What a writer may omit: one field of all records, or with HATF_DROP_COMMENTS
- * whole records.  If threads or heaps are omitted, so are the records that
- * create and destroy them.  HATF_DROP_ATTRIBUTES, and not HATF_DROP_COMMENTS,
- * omits the comments that define frames and stacks, because the attributes
- * refer to these definitions.
+ * What a writer may omit: one field of all records or, with HATF_DROP_COMMENTS,
+ * the comments.  If threads or heaps are omitted, so are the records that
+ * create and destroy them.  The comments that define frames and stacks are kept
+ * as long as the attributes, which refer to them: HATF_DROP_ATTRIBUTES omits
+ * these comments, and HATF_DROP_COMMENTS does not.
  */
 enum {
 	HATF_DROP_TIME = 1 << HATF_FIELD_TIME,

@@ -175,8 +175,9 @@ read_first(struct hatf_reader *reader)
 
 /*
  * Should the reader use the format that the caller named, whatever the content
- * is?  It should if the content cannot show the format, because the format has
- * no recognizable content, or because it is HATF, which has no magic number.
+ * is?  It should if the content cannot show this format.  This is so for
+ * formats with 'by_name', and for HATF, which has no magic number (its
+ * 'recognize' is NULL).
  */
 static bool
 is_named(const struct format *named)

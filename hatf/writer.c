@@ -432,9 +432,9 @@ hatf_writer_open(const char *path, const struct hatf_writer_options *options,
 }
 
 /*
- * If the header comment is still unwritten, write the header comment.  Write
- * the trailer, unless the format makes the trailer by itself.  Then write what
- * the format and the output file have buffered.
+ * Write the header comment, unless it has been written.  Write the trailer,
+ * unless the format makes the trailer by itself.  Then write what the format
+ * and the output file have buffered.
  */
 static void
 finish(struct hatf_writer *w)

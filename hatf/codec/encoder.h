@@ -65,8 +65,8 @@ struct encoder {
 	bool restart;
 	bool is_fast; /* fast mode is on, see encoder_set_fast() */
 	/*
-	 * Set by the caller.  If set, a checksum is at the end of each block
-	 * that encoder_begin() has begun (FORMAT "Sums").
+	 * Set by the caller.  If true, each block that encoder_begin() begins
+	 * has a checksum at its end (FORMAT "Sums").
 	 */
 	bool has_sums;
 	/*

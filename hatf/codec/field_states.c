@@ -7,7 +7,7 @@
 /*
  * Extra cost of storing an address as a delta of 4 bytes.  This cost makes an
  * offset of 4 bytes the better choice: a repeated address has the same offset
- * each time, which helps a compressor, but not the same delta.
+ * each time, but seldom the same delta, and repeated bytes compress well.
  */
 #define DELTA_TOLL 1
 

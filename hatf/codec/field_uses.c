@@ -172,9 +172,10 @@ field_uses_rebase(struct field_uses *u, uint64_t base)
 struct pass {
 	uint64_t base, address, size;
 	/*
-	 * 'any_address' is the OR of all differences and offsets of addresses,
-	 * each plus 2^31; 'any_size' is the OR of all sizes.  Each OR is above
-	 * UINT32_MAX if one of its numbers does not fit in 32 bits.
+	 * 'any_size' is the OR of all sizes.  'any_address' is the OR of all
+	 * differences and offsets of addresses, each plus 2^31 because they are
+	 * signed.  An OR exceeds UINT32_MAX if and only if one of its numbers
+	 * does not fit in 32 bits.
 	 */
 	uint64_t any_address, any_size;
 	size_t use;

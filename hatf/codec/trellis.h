@@ -36,9 +36,9 @@
 
 /*
  * A use whose class has this bit is tied: the state must not change before the
- * use.  The bit selects within[1], where the rules must forbid every change
- * within a group.  In 'enter' of each tied class, the rules must forbid every
- * change to the other group.
+ * use.  The rules must forbid these changes (TRELLIS_NEVER): within[1], which
+ * this bit selects, forbids every change within a group, and 'enter' of each
+ * tied class forbids every change to the other group.
  */
 #define TRELLIS_TIED 32
 

@@ -228,7 +228,8 @@ grown_class(const struct block_page *page)
 
 /*
  * Make room in a page to store 'block'.  If 'adds' is set, 'block' is an
- * additional block, else it replaces a block of the page.  Return false if
+ * additional block, so the page may need more slots.  Otherwise it replaces a
+ * block of the page, and the slots may need to be longer.  Return false if
  * there is no memory.
  */
 static inline bool

@@ -227,8 +227,8 @@ heaps_prefetch(const struct heaps *heaps, const struct hatf_record *records,
 #define HEAPS_ROW_DISTANCE 8
 
 /*
- * Prefetch the page in heap 0 of the block of record 'i', a record that the
- * caller handles later.  The heaps must number their blocks.
+ * Prefetch the page of the block of record 'i', which the caller handles later.
+ * Assume that the block is in heap 0.  The heaps must number their blocks.
  */
 static inline void
 heaps_prefetch_page(struct heaps *heaps, const struct hatf_record *records,

@@ -162,9 +162,9 @@ find_exported(const struct library *l, const char *name)
 
 /*
  * Set '*found_ret' to the address of symbol number 'at' of the library: an
- * address in the library, or else what find_in_libc() returns.  A weak symbol
- * that is unknown gets NULL.  Return false if the symbol is unknown but not
- * weak, or if its type is not supported.
+ * address in the library, or else what find_in_libc() returns.  If that is
+ * NULL, return false, unless the symbol is weak.  Also return false if the type
+ * of the symbol is not supported.
  */
 static bool
 find_symbol(const struct library *l, uint64_t at, void **found_ret)
