@@ -55,8 +55,8 @@ has_ended(const struct recovery *r)
 
 /*
  * Has another program, such as 'hatf symbolize', written the trace anew?  The
- * file then begins with other bytes, but has a trailer.  Store in r->intact
- * what it has, and in r->found whether it is complete.
+ * file then begins with other bytes, but has a trailer.  Store its counts of
+ * events in r->intact, and whether it is complete in r->found.
  */
 static bool
 is_rewritten(struct recovery *r)
@@ -240,8 +240,8 @@ recovery_open_trace(struct recovery *r, const char *rings, const char *trace)
 /*
  * Check that the trace file has all bytes that the commit counts, and that a
  * block ends at the committed length.  If not, find how much of the file is
- * intact.  The second check is needed because an interrupted recovery may have
- * appended to a truncated trace, so that the file has enough bytes.
+ * intact.  The length alone proves nothing, because an interrupted recovery may
+ * have appended to a truncated trace.
  */
 enum hatf_status
 recovery_check_length(struct recovery *r)

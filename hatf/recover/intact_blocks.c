@@ -77,7 +77,7 @@ is_block(const char *text, size_t nbytes)
 /*
  * Return the length that the block comment of the block at 'offset' states; 0
  * if there is no such comment or the length is impossible.  A block begins with
- * its block comment, but the first block begins with the header.
+ * its block comment, but in the first block, the header comes before it.
  */
 static uint64_t
 plain_nbytes(int fd, uint64_t offset)

@@ -3,11 +3,10 @@
  * intact_blocks.h - find how much of a trace file is intact, by its blocks
  *
  * A trace file may be truncated, for example by a power failure or because it
- * is an incomplete copy.  Recovery therefore calls these functions.  All bytes
- * up to the end of the last complete block can be read; the bytes after the
- * last complete block are useless.  The file is untrusted, so these functions
- * check every number in the file.  Only one thread at a time may use a file
- * descriptor.
+ * is an incomplete copy.  Recovery then keeps the bytes up to the end of the
+ * last complete block; the bytes after it are useless.  The file is untrusted,
+ * so these functions check every number in the file.  Only one thread at a time
+ * may use a file descriptor.
  */
 #ifndef HATF_INTACT_BLOCKS_H
 #define HATF_INTACT_BLOCKS_H

@@ -48,8 +48,9 @@ struct recovery {
 	/* if 'is_short' or 'is_rewritten': how much of the trace is intact */
 	struct intact_blocks intact;
 	/*
-	 * 'trace' is, or must be, a trace that another program has written anew
-	 * after the recorder had completed it
+	 * 'trace' is a trace that another program has written anew after the
+	 * recorder had completed it.  While recovery_open_trace() looks for the
+	 * trace: accept only such a trace.
 	 */
 	bool is_rewritten;
 	bool is_counting; /* only count events, do not write */

@@ -488,8 +488,8 @@ read_rings(struct saved_rings *set, const struct file *f, bool salvage)
 
 		status = read_at(f, header, RING_HEADER_NBYTES, offset);
 		/*
-		 * A ring without a magic number is the last one, because the
-		 * process was killed before it had initialized this ring.
+		 * A ring without a magic number is the last one: the process
+		 * was killed before it had initialized this ring.
 		 */
 		if (status != HATF_OK || header->magic == 0)
 			break;

@@ -4,8 +4,8 @@
  *
  * Everything in the file is untrusted, because the file may be some other file,
  * truncated, or corrupted by the traced program.  The result is a checked copy,
- * which order.h can read like live rings: from 'producer.pos' to its head, each
- * ring has only complete events of known types.  Only one thread may use a
+ * which order.h can read like live rings: between 'producer.pos' and the head
+ * of a ring are only complete events of known types.  Only one thread may use a
  * 'struct saved_rings'.
  */
 #ifndef HATF_SAVED_RINGS_H
