@@ -251,9 +251,9 @@ clock_go_stamped(void)
 							  memory_order_seq_cst);
 
 	/*
-	 * End the mode of ticks, or unfenced mode, now, unless the clock is
-	 * idle.  If it is idle, clock_wake() will read the two flags and end
-	 * that mode.
+	 * If the clock has a tick, or is in unfenced mode, change to stamped
+	 * mode now.  If the clock is idle, clock_wake() reads the two flags
+	 * when it starts the clock.
 	 */
 	if (was_unfenced || !was_stamped)
 		drop_tick();

@@ -24,8 +24,9 @@
  *   anything else   the current tick, itself a stamp; for its owner only
  *
  * Why stamps and ticks give the right order: let event A of one thread precede
- * event B of another (as defined in order.h: through the synchronization of the
- * allocator or of the program).
+ * event B of another (as ORDER.md defines it: through the synchronization of
+ * the allocator or of the program).  The owner is the thread that may use the
+ * tick.
  *
  *   A by the owner, B by another thread: a tick is older than the moment of its
  *     use, so A's tick is below every stamp that is taken later, and below
@@ -106,9 +107,9 @@ extern _Atomic uint64_t clock_tick;
  */
 extern _Atomic uint64_t clock_epoch;
 /*
- * Has clock_go_stamped() announced a second thread, or did clock_init() start
- * in stamped mode?  From then on, a thread may use a tick only if the writer
- * has granted the tick to that thread.  Only clock.c writes this.
+ * Has clock_go_stamped() announced a second thread, or was clock_init() called
+ * with 'stamped'?  From then on, a thread may use a tick only if the writer has
+ * granted the tick to that thread.  Only clock.c writes this.
  */
 extern _Atomic bool clock_stamped;
 extern bool clock_has_counter; /* constant after clock_init() */
@@ -269,8 +270,8 @@ bool clock_omits_fences(void);
 /*
  * Announce that the process has, or will have, a second thread.  From then on,
  * a thread may use a tick only if the writer has granted the tick to this
- * thread, and no thread may omit a fence.  Return whether this call has ended
- * the mode of ticks.
+ * thread, and no thread may omit a fence.  Return true if, until this call, the
+ * only thread could use ticks that nobody had granted to it.
  */
 bool clock_go_stamped(void);
 
