@@ -23,11 +23,11 @@
  *  │ size, bytes │ 1│ new address, bits 46..3        │ kind │   end
  *  └─────────────┴──┴────────────────────────────────┴──────┘
  *
- * The size code gives bounds of the old block's size.
+ * The size code gives bounds of the old block's size (event_size_code()).
  *
- * Every other event is "wide".  So is an allocation, free or realloc that the
- * short form cannot hold: a size of 64 KiB or more, an address of more than 48
- * bits (47 in a realloc), or an address that is not a multiple of 8.
+ * Every other event is "wide".  So is an allocation, free or realloc that these
+ * short forms cannot hold, because its size is 64 KiB or more, or because an
+ * address has more than 48 bits (47 in a realloc) or is not a multiple of 8.
  *
  *   31        16 15       8 7      3 2    0
  *  ┌────────────┬──────────┬────────┬──────┐
@@ -109,8 +109,8 @@ enum event_type {
 	 */
 	EVENT_STACK_NODE,
 	/*
-	 * operands: number of the object (the program or a library); begin, end
-	 * and base of the object's memory
+	 * operands: number of the object (the program or a library); its
+	 * 'begin', 'end' and 'base' as in struct stack_image_object
 	 */
 	EVENT_OBJECT,
 	/*
@@ -176,9 +176,10 @@ enum event_type {
 #define EVENT_SIZE_LIMIT   (1ull << (64 - EVENT_SIZE_SHIFT))
 
 /*
- * Return the size code of a block of at most 'nbytes' bytes, rounded up; 0:
- * unknown.  The code consists of a number of 12 bits and an exponent of 4 bits.
- * The unit of the number is 16 bytes times 4 to the power of the exponent.
+ * Return the size code of a block of 'nbytes' bytes.  The code has a number m
+ * in its upper 12 bits and an exponent e in its lower 4 bits.  It stands for
+ * m * 16 * 4^e bytes: 'nbytes' rounded up, for example 112 for a block of 100
+ * bytes (m = 7, e = 0).  Return 0 (unknown) for 0 bytes, or for 2^47 or more.
  */
 static inline unsigned
 event_size_code(uint64_t nbytes)

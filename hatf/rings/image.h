@@ -18,8 +18,8 @@
  * trace file, and 'pos' of every ring is the first word that is in no block.
  * Commit n
  *
- *   1. overwrites the older of the two slots of each ring that the writer
- *      thread knows and whose state has changed;
+ *   1. overwrites the older of the two slots (struct ring_commit) of each ring
+ *      that the writer thread knows and whose state has changed;
  *   2. writes slot n & 1 of the image;
  *   3. sets image.seq to n;
  *   4. only then releases the room in the rings.
@@ -169,9 +169,9 @@ _Static_assert(sizeof(struct image) <= IMAGE_HEADER_NBYTES,
 void image_init(struct image *image, const uint64_t boot_id[2], uint64_t pid);
 
 /*
- * Return the FNV-1a hash of a sequence of bytes with 'nbytes' more bytes
- * appended.  'hash' is the hash of the sequence before the appended bytes,
- * IMAGE_HASH_START if the sequence is empty.
+ * Continue an FNV-1a hash.  'hash' is the hash of the bytes before 'bytes';
+ * IMAGE_HASH_START if there are none.  Return the hash of those bytes and the
+ * 'nbytes' bytes at 'bytes' together.
  */
 #define IMAGE_HASH_START 0xcbf29ce484222325ull
 uint64_t image_hash(uint64_t hash, const void *bytes, size_t nbytes);

@@ -76,8 +76,8 @@ struct narrator {
 	struct timeline timeline;
 	struct timeline far_timeline; /* a longer timeline, for older stamps */
 	/*
-	 * the far timeline before its older point was last moved, for stamps
-	 * before this point
+	 * what 'far_timeline' was before its older point was last moved; for
+	 * stamps before the point's new place
 	 */
 	struct timeline older_timeline;
 	/*

@@ -369,8 +369,9 @@ taken_at_end(const struct order_producer *s)
 }
 
 /*
- * Has the old block of the open realloc of 's' certainly overlapped 'span'?  If
- * only bytes by which the size code is rounded up overlap 'span', return false.
+ * The old block of the open realloc of 's' overlapped 'span' if it had the
+ * largest size that its size code allows.  Did it certainly overlap 'span'?
+ * Return true if it did even if it had the smallest size.
  */
 static bool
 is_certain(const struct order_producer *s, struct span span)
@@ -382,12 +383,16 @@ is_certain(const struct order_producer *s, struct span span)
 
 /*
  * The open realloc of 's' must precede an event by which another thread gets
- * 'span'.  Can the whole realloc be passed on now, before that event?  Yes, if
- * the end of the realloc is the next event of 's', and if the memory of the new
- * block is certainly free: the free of the block that was there before has been
- * passed on.  The memory is certainly free if the old block has certainly
- * overlapped the span, and if, in addition, the event of the other thread has
- * an exact stamp ('is_exact') or the realloc did not move its block.
+ * 'span'.  Can the whole realloc be passed on now, before that event?  It can
+ * if all of these are true:
+ *
+ *  - The end of the realloc is the next event of 's'.
+ *  - The old block certainly overlapped 'span'.
+ *  - The event of the other thread has an exact stamp ('is_exact'), or the
+ *    realloc did not move its block.
+ *
+ * Otherwise the memory of the new block may still be in use in the trace,
+ * because the free of the block that was there has not been passed on.
  */
 static bool
 is_whole(const struct order_producer *s, struct span span, bool is_exact)

@@ -26,11 +26,12 @@
  * back the memory of its new block, and before the next allocation (by any
  * thread) in its old block.  So a realloc is passed on at the stamp of its end,
  * or just before the first allocation in its old block, whichever is earlier.
- * If the allocation in the old block has no stamp of its own, or if it perhaps
- * lies behind the old block, whose exact size is unknown, the free that gave
- * back the memory of the new block may not have been passed on yet.  In these
- * cases, a free of the old block is passed on before the allocation, and an
- * alloc of the new block at the stamp of the realloc's end.
+ * If the allocation comes first and has no stamp of its own, the free that gave
+ * back the memory of the new block may not have been passed on yet.  The same
+ * holds if the allocation perhaps lies behind the old block, whose exact size
+ * is unknown.  In these two cases the realloc is split: a free of the old block
+ * is passed on before the allocation, and an alloc of the new block at the
+ * stamp of the realloc's end.
  *
  * The rules hold for the blocks of all heaps, since all heaps share the address
  * space.
@@ -74,9 +75,9 @@ struct order_producer {
 	/* a realloc is open, and the sink already has its free */
 	bool realloc_freed;
 	/*
-	 * The realloc is in 'open' of struct order.  order_round() sets this if
-	 * 'realloc_open' is set, and nothing of the realloc has been passed to
-	 * the sink or is about to be passed.
+	 * The realloc is in 'open' of struct order: it is open, and nothing of
+	 * it has been passed to the sink.  If the end event is drained right
+	 * after the begin event, the realloc is never in 'open'.
 	 */
 	bool realloc_listed;
 	/* set by the caller: the producer will add no more events */

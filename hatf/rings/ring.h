@@ -212,8 +212,8 @@ static inline void
 ring_publish(struct ring *r, uint64_t head)
 {
 	/*
-	 * release: pairs with the acquire of 'head' in ring_head(), so that a
-	 * consumer which sees the new count also sees the words that it counts.
+	 * release: pairs with the acquire of 'head' in ring_head().  A consumer
+	 * that sees the new value of r->head also sees all words before it.
 	 */
 	atomic_store_explicit(&r->head, head, memory_order_release);
 }

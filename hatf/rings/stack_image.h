@@ -3,7 +3,8 @@
  * stack_image.h - call stacks as the recorder numbers them
  *
  * A stack is a frame and the stack of its caller.  The recorder keeps tables of
- * stacks and of objects in memory, and its events refer to stacks by number.
+ * stacks and of objects (the program and its libraries) in memory, and its
+ * events refer to stacks by number.
  *
  * The tables are in no file.  The rings define each stack and object by events:
  * EVENT_STACK_NODE, EVENT_OBJECT and EVENT_OBJECT_TEXT (RINGS.md).  Of this

@@ -3,11 +3,11 @@
  * timeline.h - convert time stamps into nanoseconds since the start
  *
  * A timeline is a straight line through two readings of both clocks, the stamp
- * counter and the nanosecond clock.  The later of the two is the last reading.
+ * counter and the nanosecond clock.  The later one is called the last reading.
  * A reading takes the nanoseconds first, and the stamp just afterwards.  So at
- * each reading, and between the two, the line gives a stamp its true time or a
- * slightly earlier time.  A converted time is therefore never later than the
- * moment at which its stamp was taken.
+ * each reading, and between the two readings, the line gives a stamp its true
+ * time or a slightly earlier time.  A converted time is therefore never later
+ * than the moment at which its stamp was taken.
  *
  * A short timeline keeps this promise even while the kernel corrects the rate
  * of its clock, but covers only the newest stamps.  A long timeline also covers
@@ -37,10 +37,11 @@ struct timeline {
 void timeline_init(struct timeline *line, uint64_t stamp, uint64_t now_ns);
 
 /*
- * Add a reading.  Ignore a reading that is not later than the last one.  Once
- * the line is longer than 'base_ns', its older point remains between 'base_ns'
- * and 2 * 'base_ns' before the previous reading.  If 'base_ns' is 0, the older
- * point is always the previous reading.
+ * Add a reading: it becomes the later point of the line.  If the line was
+ * 2 * 'base_ns' long or longer, first move its older point along the line to
+ * 'base_ns' before the previous reading.  So if 'base_ns' is 0, the older point
+ * is always the previous reading.  Ignore a reading that is not later than the
+ * last one.
  */
 void timeline_add(struct timeline *line, uint64_t stamp, uint64_t now_ns,
 		  uint64_t base_ns);
