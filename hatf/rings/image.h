@@ -14,9 +14,9 @@
  *          + 4096 + 8 * words_max   the next ring
  *          ...        to the end of the file; the last ring may be truncated
  *
- * The protocol.  A commit is a point in time: a block has just reached the
- * trace file, and 'pos' of every ring is the first word that is in no block.
- * Commit n
+ * The protocol.  A commit is a point in time: a trace block has just reached
+ * the trace file, and 'pos' of every ring is the first word that is in no trace
+ * block.  Commit n
  *
  *   1. overwrites the older of the two slots (struct ring_commit) of each ring
  *      that the writer thread knows and whose state has changed;
@@ -32,10 +32,11 @@
  * events has been drained.
  *
  * A drained ring starts a new life when another thread gets it: 'life' is 0
- * while 'head' and the slots still belong to the old life.  If a thread has
- * ended before any of its events was drained, another thread may take over its
- * ring.  The life then continues: an EVENT_HANDOVER separates the events of the
- * two threads, and each slot names the thread that produced the word at 'pos'.
+ * while 'head' and the slots still belong to the old life.  But a thread may
+ * take over the ring of a thread that has just ended, with the events in it
+ * (preload/record/thread.h).  The life then continues: an EVENT_HANDOVER
+ * separates the events of the two threads, and each slot names the thread that
+ * produced the word at 'pos'.
  *
  * The thread that starts the trace initializes the image and the first ring.
  * Then the writer thread owns the image and calls all functions here, except

@@ -369,9 +369,9 @@ taken_at_end(const struct order_producer *s)
 }
 
 /*
- * The old block of the open realloc of 's' overlapped 'span' if it had the
- * largest size that its size code allows.  Did it certainly overlap 'span'?
- * Return true if it did even if it had the smallest size.
+ * Did the old block of the open realloc of 's' certainly overlap 'span'?  The
+ * caller knows that an old block of the largest size that the size code allows
+ * overlaps 'span'.  Return true if one of the smallest size does, too.
  */
 static bool
 is_certain(const struct order_producer *s, struct span span)

@@ -53,9 +53,10 @@
 /*
  * A producer as the consumer sees it: its thread, its ring, and the consumer's
  * position in the ring.  The caller sets the first three fields and zeroes the
- * others; 'pos' is the first word to read.  The thread has its own copy of the
- * pointer 'ring', on a cache line that the thread writes at each event.  If the
- * consumer read that copy, the line would bounce between two processors.
+ * others; 'pos' is the first word to read.  The consumer needs its own copy of
+ * the pointer 'ring', because the thread's copy is on a cache line that the
+ * thread writes at each event.  If the consumer read that copy, the line would
+ * bounce between two processors.
  */
 struct order_producer {
 	uint64_t id; /* HATF thread number; an EVENT_HANDOVER changes it */

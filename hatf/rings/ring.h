@@ -99,9 +99,9 @@ struct ring {
 	 */
 	_Alignas(RING_CACHE_LINE) _Atomic uint32_t waiting;
 	/*
-	 * Number of dropped events that no EVENT_LOST has reported yet.
-	 * Whoever reports these events exchanges the count for 0: the producer,
-	 * or the consumer if no later event follows.
+	 * Number of dropped events that no EVENT_LOST has reported yet.  The
+	 * producer reports them just before its next event; after its last
+	 * event, the consumer reports them.  Both exchange the count for 0.
 	 */
 	_Atomic uint64_t lost_count;
 	/* stamp of the first event that 'lost_count' counts */
@@ -120,8 +120,9 @@ struct ring {
 	uint64_t words_max;
 	uint64_t id; /* HATF number of the ring's first thread in this life */
 	/*
-	 * Which of the process's successive ring files has the ring: a number
-	 * that only the recorder uses.
+	 * Number of the ring file that has the ring.  A process may make
+	 * several ring files, one after the other.  Only the recorder uses this
+	 * number.
 	 */
 	uint64_t generation;
 	/* the ring contains the events of signal handlers */
