@@ -8,10 +8,11 @@
 #include "hatf/recorder/config.h"
 
 /*
- * Read 'environment', an array as in environ(7), into '*config_ret'.  Return
- * false if a value is wrong or if valgrind runs the program, after printing one
- * line on stderr.  If there is a notes file, the line about valgrind goes to
- * that file instead of stderr.  This function allocates nothing.
+ * Read 'environment', an array as in environ(7), into '*config_ret', and return
+ * true.  If a value is wrong, or if valgrind runs the program, print one line
+ * on stderr and return false.  If there is a notes file, the line about
+ * valgrind goes to that file instead of stderr.  This function allocates
+ * nothing.
  */
 bool environment_read(char *const environment[], struct config *config_ret);
 
