@@ -482,8 +482,9 @@ listen_for_bell(bool is_leaving)
 {
 	/*
 	 * seq_cst: see make_socket().  Take no orders by the bell if the real,
-	 * effective and saved user ids differ.  Otherwise another user could
-	 * truncate the file of bells, and SIGBUS would end the program.
+	 * effective and saved user ids differ.  Otherwise the effective user,
+	 * who owns the file of bells, could truncate it, and SIGBUS would end a
+	 * program that also belongs to another user.
 	 */
 	if (atomic_load_explicit(&c.is_unlinked, memory_order_seq_cst) ||
 	    !is_one_user() || !have_bells())

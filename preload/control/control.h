@@ -53,8 +53,8 @@ void control_allow(int rules, bool is_changeable);
  * Take orders by the bell instead of the socket.  If 'is_leaving' is set, also
  * make the status file.  The thread that starts a dormant process calls this
  * function without 'is_leaving', and the writer calls it with 'is_leaving'
- * before the writer leaves.  Return false if the bell or the status file is
- * impossible, or if the process takes no orders.
+ * before the writer leaves.  Return false if the file of bells cannot be
+ * mapped, if the status file cannot be made, or if the process takes no orders.
  */
 bool control_listen(bool is_leaving);
 
@@ -78,9 +78,9 @@ bool control_is_busy(void);
 
 /*
  * The writer: serve clients, unless this was done a short time ago.  If 'open'
- * is set and the writer has not tried to make the socket since control_init()
- * or control_close(), make the socket.  If this attempt fails, the process has
- * no socket.  After control_forbid(), close the socket instead.
+ * is set and there is no socket, make the socket first.  If this fails, do not
+ * try again before control_close() or control_listen().  After
+ * control_forbid(), close the socket instead.
  */
 void control_serve(uint64_t now_ns, bool open);
 
