@@ -239,10 +239,10 @@ look(bool in_time)
 
 	/*
 	 * If 'in_time' is set, examine the objects even without the lock of
-	 * begin_looking(), before the code of the objects runs.  The caller
-	 * holds the loader's lock, which keeps all other threads from examining
-	 * objects.  The exception is a thread in a fork: this thread holds the
-	 * lock of begin_looking(), but examines nothing.
+	 * begin_looking(), before the code of the objects runs.  This is safe:
+	 * the caller holds the loader's lock, which keeps all other threads
+	 * from examining objects.  (A thread that forks may hold the lock of
+	 * begin_looking() meanwhile, but it examines nothing.)
 	 */
 	if (is_locked || in_time)
 		look_at_changes(in_time);
@@ -353,10 +353,10 @@ visit_loader(struct dl_phdr_info *info, size_t nbytes, void *unused)
 
 /*
  * Return our replacement of the function 'name', or NULL.  For RTLD_NEXT the
- * result depends on the caller, so return NULL.  For RTLD_DEFAULT, also return
- * NULL if the dlsym() that is called here does not find the function.  The
- * function may be in an object that was loaded with RTLD_LOCAL, so that only
- * the program's caller of dlsym() can see it.
+ * result depends on the caller, so return NULL.  Also return NULL if the
+ * dlsym() that is called here does not find the function.  For RTLD_DEFAULT,
+ * the program's own call may find it nevertheless, if the call is in an object
+ * that was loaded with RTLD_LOCAL.
  */
 void *
 dlopened_find(void *handle, const char *name)

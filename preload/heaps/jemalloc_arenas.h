@@ -52,6 +52,7 @@ struct arenas {
 	const char *handles;
 	heap_calls_of_fn *of_plain; /* function to pass to heap_calls_begin() */
 	_Atomic int state; /* are 'mib', 'mib_count' and 'own_count' set? */
+	/* the "mib" of each name: its numeric form, see jemalloc(3) */
 	size_t mib[ARENAS_NAME_COUNT][3];
 	/* lengths of the mibs; 0: jemalloc lacks the name */
 	size_t mib_count[ARENAS_NAME_COUNT];

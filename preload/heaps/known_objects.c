@@ -4,13 +4,14 @@
  *
  * The place of an object is the address of its program headers.  An object at
  * the place of a known object may be a new object, if the known object has been
- * unloaded.  To find out, count the unloads.  Suppose that 'n' objects were
- * known, and that 'k' objects have been unloaded since then.  The loader
- * appends new objects to its list, so at most 'i' known objects come before a
- * new object at index 'i'.  The other known objects, at least n - i of them,
- * were unloaded.  Therefore, if k < n - i, the object at index 'i' is a known
- * one.  If the object that had the index 'i' before was at the same place, the
- * two are the same object, and no object before it was unloaded.
+ * unloaded.  To find out, count the unloads.  Suppose that n objects were
+ * known, and that k objects have been unloaded since then.  The loader appends
+ * new objects to its list.  So if the object at index i is new, only the i
+ * objects before it can be known ones, and at least n - i known objects have
+ * been unloaded.  If k is smaller than n - i, the object at index i is
+ * therefore a known one.  If the object that had the index i before was at the
+ * same place, the two are the same object, and no object before it was
+ * unloaded.
  */
 #include "preload/heaps/known_objects.h"
 
