@@ -77,15 +77,15 @@ call_setns(int fd, int types)
 /*
  * Prepare the writer thread for a call that enters namespaces of these types.
  *
- * If the call does not need a process with one thread, and one of the types is
- * not in SHARED (a PID or mount namespace, for example), make the writer,
- * unless there is a writer or the process is dormant.
+ * - If one of the types is not in SHARED, such as a PID or mount namespace, and
+ *   the call does not need a process with one thread, make the writer.  (Do
+ *   nothing if there is a writer or the process is dormant.)
  *
- * In a program with one thread, the writer must end if the call needs a process
- * with one thread.  The writer must also end if one of the types is in SHARED,
- * because the writer would stay in the namespace that the program leaves.  If
- * the writer could not restart after the call, end the trace.  In a program
- * with several threads, the writer continues.
+ * - If the call needs a process with one thread, or if one of the types is in
+ *   SHARED, the writer must end: it would make the call fail, or would stay in
+ *   the namespace that the program leaves.  If the writer could not restart
+ *   after the call, end the trace, too.  In a program with several threads, the
+ *   writer continues.
  *
  * Return true if the writer has ended and can restart.  The caller must then
  * call writer_return() after the call.
