@@ -649,9 +649,8 @@ narrate_run(void *context, const struct order_producer *producer,
 	if (!n->in_block || !narrate_can_take_run(n))
 		return 0;
 	/*
-	 * A run may have only EVENT_STACK words, if the event after them has a
-	 * stamp of its own.  That event is not in the run, and no event here
-	 * has the time of a tick.
+	 * A run without an event has only EVENT_STACK words.  The event after
+	 * them has a stamp of its own, and so needs no note_tick().
 	 */
 	if (has_event(run))
 		note_tick(n, run->stamp, order_is_brief(producer, run->stamp));

@@ -262,10 +262,10 @@ list_realloc(struct order *o, struct order_producer *s)
 	if (s->realloc_done || s->realloc_freed)
 		return;
 	/*
-	 * The size code is rounded up, so 'realloc_last' may lie in the block
-	 * after the old block.  If the realloc has kept its old block, set
-	 * 'realloc_last' to 0 (no bytes), because no other thread can have got
-	 * the memory of the old block.
+	 * The size code is rounded up, so 'realloc_last' may lie behind the old
+	 * block, and an allocation there looks as if it were in the old block.
+	 * If the realloc has kept its old block, no other thread can have got
+	 * memory of that block.  Then set 'realloc_last' to 0 (no bytes).
 	 */
 	s->realloc_last = last_byte(s->realloc_old, nbytes);
 	if (s->has_event && is_end(&s->event) &&
@@ -403,12 +403,12 @@ is_whole(const struct order_producer *s, struct span span, bool is_exact)
 
 /*
  * The next event of 'taker' allocates 'span'.  Pass on the open reallocs whose
- * old blocks overlapped the span.  Such a realloc may itself allocate memory.
- * Before such a realloc, pass on the open reallocs whose old blocks overlapped
- * the memory that it allocates, and so on.  This chain can have as many
- * reallocs as there are threads, and the stack of the writer thread is small.
- * So link the producers by 'realloc_after' instead of recursing.  The loop ends
- * because each step takes one producer from 'o->open' or from the chain.
+ * old blocks overlapped 'span'.  The new block of such a realloc may in turn
+ * lie in the old block of another open realloc, which must be passed on first,
+ * and so on.  This chain can have as many reallocs as there are threads, and
+ * the stack of the writer thread is small.  So link the producers by
+ * 'realloc_after' instead of recursing.  The loop ends because each step takes
+ * one producer from 'o->open' or from the chain.
  */
 static void
 pass_open_reallocs(struct order *o, const struct order_producer *taker,
@@ -490,8 +490,8 @@ end_realloc(struct order *o, struct order_producer *s)
 
 /*
  * Is the next event of 's' the begin event of a realloc whose end event is not
- * published?  In a ring, no other event is between the begin event and the end
- * event.
+ * published?  In a ring, the end event directly follows the begin event.  So it
+ * is not published if the begin event is the last event of the ring.
  */
 static bool
 lacks_end(const struct order_producer *s)
