@@ -298,7 +298,7 @@ read_begun(struct recovery *r, bool *compressed_ret)
 		return HATF_END;
 	/*
 	 * Copy the header, because its attributes are valid only until the next
-	 * read.  Stop at the first event.
+	 * read.  Stop at the first record that is not a comment.
 	 */
 	while ((status = hatf_reader_read(reader, &rec, 1, &n)) == HATF_OK &&
 	       rec.tag == HATF_COMMENT) {

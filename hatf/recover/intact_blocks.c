@@ -232,7 +232,7 @@ struct count {
 	struct tally tally;
 	uint64_t end; /* offset in the stream: end of the last complete block */
 	struct intact_blocks now,
-		/* the trace up to the start of the block that is being read */
+		/* what 'now' was at the start of the block being read */
 		block;
 };
 
