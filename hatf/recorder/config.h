@@ -63,9 +63,9 @@ struct config {
 	/* The capacity of the ring of the initial thread. */
 	uint64_t initial_ring_words;
 	/*
-	 * All rings together grow to at most this many words, and each ring to
-	 * at most 'all_ring_words' / 2 / number of rings.  UINT64_MAX if the
-	 * user has set the capacity of a ring.
+	 * All rings together grow to at most this many words, and each of n
+	 * rings to at most 'all_ring_words' / (2 * n).  UINT64_MAX (no limit)
+	 * if the user has set the capacity of a ring.
 	 */
 	uint64_t all_ring_words;
 	/* maximum number of frames in a call stack; 0: record no stacks */
