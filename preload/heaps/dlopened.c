@@ -354,9 +354,9 @@ visit_loader(struct dl_phdr_info *info, size_t nbytes, void *unused)
 /*
  * Return our replacement of the function 'name', or NULL.  For RTLD_NEXT the
  * result depends on the caller, so return NULL.  Also return NULL if the
- * dlsym() that is called here does not find the function.  For RTLD_DEFAULT,
- * the program's own call may find it nevertheless, if the call is in an object
- * that was loaded with RTLD_LOCAL.
+ * dlsym() that is called here does not find the function: for RTLD_DEFAULT, the
+ * program's own call, to which dlopened_entry() then jumps, may still find it,
+ * if the caller is in an object that was loaded with RTLD_LOCAL.
  */
 void *
 dlopened_find(void *handle, const char *name)
