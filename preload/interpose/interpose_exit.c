@@ -3,9 +3,9 @@
  * interpose_exit.c - end or fork a process without running handlers
  *
  * exit() and a return from main() run our exit handler (end.c).  The functions
- * here end a process, or fork, without running handlers.  Functions that take
- * their arguments as a list (execl() and the like) build an array and call a
- * function that takes an array.
+ * here end a process, execute another program, or fork, without running
+ * handlers.  Functions that take their arguments as a list (execl() and the
+ * like) build an array and call a function that takes an array.
  */
 
 #include <errno.h>

@@ -14,8 +14,8 @@
 /*
  * Save the registers that hold arguments, call 'watch', restore them, and jump.
  * (On x86-64, the stack pointer must be a multiple of 16 at a call.  At the
- * entry of a function the stack pointer is 8 below a multiple of 16, and the
- * seven pushes subtract 56 more.)
+ * entry of a function it is 8 below a multiple of 16.  The seven pushes
+ * subtract 56 more, so it is 64 below, as the call of 'watch' requires.)
  */
 #if defined(__x86_64__)
 #define JUMP_AFTER(name, watch)                                           \
