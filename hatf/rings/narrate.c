@@ -649,8 +649,8 @@ narrate_run(void *context, const struct order_producer *producer,
 	if (!n->in_block || !narrate_can_take_run(n))
 		return 0;
 	/*
-	 * A run without an event has only EVENT_STACK words.  The event after
-	 * them has a stamp of its own, and so needs no note_tick().
+	 * Do not call note_tick() if the run has only EVENT_STACK words: the
+	 * event after them may have a stamp of its own.
 	 */
 	if (has_event(run))
 		note_tick(n, run->stamp, order_is_brief(producer, run->stamp));
