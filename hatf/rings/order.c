@@ -108,10 +108,10 @@ decode(const struct order_producer *s, struct event *ev)
 /*
  * Decode the next event into s->event, and move s->pos past the ticks and the
  * changes of the stack that precede the event.  Return false if no event is
- * published yet.  A tick may be older than the stamped event that precedes the
- * tick in the ring.  If a stamp is smaller than the previous stamp of the ring,
+ * published yet.  If a stamp is smaller than the previous stamp of the ring,
  * replace it by the previous stamp, so that the stamps of a ring never
- * decrease.
+ * decrease.  A tick, for example, may be older than the stamped event that
+ * precedes it in the ring.
  */
 static bool
 peek(struct order_producer *s)
