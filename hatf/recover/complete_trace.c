@@ -127,8 +127,8 @@ prepare(struct recovery *r)
 }
 
 /*
- * The slope of a timeline may be too high, by at most this many ns over the
- * whole length of the timeline.
+ * The readings at both ends of a timeline have errors, so its slope may be too
+ * high.  Over its whole length, the timeline may rise by this many ns too much.
  */
 #define SLOPE_ERROR_NS 1000
 

@@ -48,11 +48,15 @@ struct saved_rings {
  * Read the ring file 'fd' of a process that has ended.  Copy no rings if there
  * is no commit, or if the last commit has IMAGE_COMMIT_STOPPED.  If a ring is
  * damaged and 'salvage' is false, fail.  If a ring is damaged and 'salvage' is
- * true, omit the damaged part: the first invalid event and all later events of
- * the ring; if the header of the ring is invalid, the whole ring; if the size
- * of the ring is invalid, all later rings, too.  Errors: HATF_BAD_RINGS, with
- * 'field' and 'file_offset'; HATF_LIMIT; HATF_IO; HATF_NO_MEMORY.  Whatever the
- * result, the caller must call saved_rings_fini().
+ * true, omit
+ *
+ *  - the first invalid event and all later events of the ring;
+ *  - the whole ring if its header is invalid;
+ *  - the ring and all later rings if its size is invalid.
+ *
+ * Errors: HATF_BAD_RINGS, with 'field' and 'file_offset'; HATF_LIMIT; HATF_IO;
+ * HATF_NO_MEMORY.  Whatever the result, the caller must call
+ * saved_rings_fini().
  */
 enum hatf_status saved_rings_read(struct saved_rings *set, int fd, bool salvage,
 				  struct hatf_error *err);
