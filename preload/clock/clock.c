@@ -349,10 +349,11 @@ clock_is_owned(uint64_t tick, const void *self)
 		return true;
 	/*
 	 * Also compare the tick, because 'self' may be the owner of a later
-	 * tick.  The writer stores a later owner only after this tick was
-	 * revoked, and before 'clock_tick' becomes CLOCK_PENDING.  The acquire
-	 * load makes this thread read 'clock_tick' again only after it has read
-	 * the owner.
+	 * tick.  The writer stores the owner of a later tick only after 'tick'
+	 * has been revoked (and before 'clock_tick' becomes CLOCK_PENDING).  A
+	 * thread that reads this owner, and only then reads 'clock_tick' again,
+	 * therefore does not find 'tick' there.  The acquire load keeps the
+	 * order of these two reads.
 	 */
 	return atomic_load_explicit(&clock_owner, memory_order_acquire) ==
 		       self &&

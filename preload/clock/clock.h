@@ -31,13 +31,14 @@
  *   A by the owner, B by another thread: a tick is older than the moment of its
  *     use, so A's tick is below every stamp that is taken later, and below
  *     every tick that is granted later.
- *   A by another thread, B by the owner: A is stamped.  A's thread did one of
- *     two things.  Either A's thread revoked the tick (stored CLOCK_STAMPED)
- *     before A could have consequences.  In this case the owner, whose B comes
- *     later, reads CLOCK_STAMPED or a later word, and not the old tick.  Or A's
- *     thread read CLOCK_STAMPED again after it had taken A's stamp.  In this
- *     case A's stamp is older than the writer's store of CLOCK_PENDING, and the
- *     tick that is granted is larger than a stamp taken after that store.
+ *   A by another thread, B by the owner: A is stamped.  There are two cases:
+ *     - A's thread revoked the tick (stored CLOCK_STAMPED) before A could have
+ *       consequences.  The owner, whose B comes later, then reads CLOCK_STAMPED
+ *       or a later word, and not the old tick.
+ *     - A's thread read CLOCK_STAMPED again after it had taken A's stamp.  A's
+ *       stamp is then older than the writer's store of CLOCK_PENDING.  The tick
+ *       that is granted is larger than a stamp taken after that store, and so
+ *       larger than A's stamp.
  *   Neither thread owns the tick: both events are stamped.
  *
  * The order is also right if a thread is slow to record and uses a tick that
