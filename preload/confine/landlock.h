@@ -4,12 +4,12 @@
  *
  * A thread puts Landlock's rules on itself and cannot remove them.  The rules
  * apply to all code that the thread executes.  Suppose that the program gives
- * up privileges by a call that the recorder cannot see, and that an intruder
- * then injects code into the process.  If the writer executes this code, the
- * rules apply to this code, too.  The rules do not affect other threads.  (A
- * filter on the writer's system calls would affect the other threads: such a
- * filter could prevent them from adding filters, see privileges.h.)  Only the
- * writer thread calls these functions.
+ * up privileges by a call that the recorder cannot see, so that the writer
+ * keeps them, and that an intruder then injects code into the process.  If the
+ * writer executes this code, the rules limit the harm.  The rules do not affect
+ * other threads.  (A filter on the writer's system calls would affect the other
+ * threads: such a filter could prevent them from adding filters, see
+ * privileges.h.)  Only the writer thread calls these functions.
  *
  * A kernel with an old version of Landlock enforces fewer rules, and a kernel
  * without Landlock enforces none.  Under a filter on system calls, these
