@@ -138,8 +138,8 @@ follow_unbound(struct pass *pass, const struct patch_slot *slot, void *ours)
 	all = find_all(pass, slot->name, ours);
 	/*
 	 * If the only other definition is not in the allocator that our
-	 * functions call, leave the slot unbound.  Only the loader knows
-	 * whether the object's calls bypass us.
+	 * functions call, leave the slot unbound and report nothing: only the
+	 * loader knows whether the object's calls will bypass us.
 	 */
 	if (all.count == 1 && leads_to(slot->name, all.first))
 		patch_write(slot, ours);

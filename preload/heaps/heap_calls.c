@@ -27,9 +27,9 @@ struct pool *
 heap_calls_of(const void *p)
 {
 	/*
-	 * relaxed: this load reads only the pointer to the function.  A thread
-	 * that has a block of a heap has synchronized with the thread that made
-	 * the heap.
+	 * relaxed: no other data depends on the pointer.  A thread that has a
+	 * block of a heap has synchronized with the thread that made the heap,
+	 * and so sees the pointer.
 	 */
 	heap_calls_of_fn *const of =
 		atomic_load_explicit(&of_plain, memory_order_relaxed);
