@@ -51,10 +51,10 @@ attach_thread(uint64_t parent, uint64_t start_routine)
 
 	if (start_if_new() && !record_is_dormant()) {
 		/*
-		 * acquire: pairs with start_recording(), which cleared the flag
-		 * that record_is_dormant() has read.  Everything that
-		 * start_recording() changed before it cleared the flag is
-		 * visible from here on.
+		 * acquire: pairs with start_recording() of writer_orders.c,
+		 * which clears the flag that record_is_dormant() reads.
+		 * Everything that start_recording() changes before it clears
+		 * the flag is visible from here on.
 		 */
 		atomic_thread_fence(memory_order_acquire);
 		t = thread_attach(process_pid(), &is_handover);

@@ -5,10 +5,9 @@
  * The initial thread is attached when the library is loaded, and a thread of
  * pthread_create() when it starts.  A thread that is not attached yet is
  * attached at its first event, which also starts the trace if the trace has not
- * started.  Therefore preload/record calls attach_thread() and attach_nested()
- * (record_steps.c, record_enter()).  preload/record calls no other function of
- * this folder. attach_thread() in turn calls record.c to record the beginning
- * of the thread.
+ * started.  Therefore record_enter(), in preload/record/record_steps.c, calls
+ * attach_thread() and attach_nested().  attach_thread() in turn calls
+ * record_event() to record the beginning of the thread.
  */
 #ifndef ATTACH_H
 #define ATTACH_H
@@ -22,9 +21,9 @@
  * Attach the calling thread, which must not be attached yet.  If the process's
  * trace has not started, start it first.  The createThread record gets
  * 'parent', the number of the thread that created the calling thread, and
- * 'start', the address of the start routine; 0: unknown.  Return NULL if events
- * are not recorded now, if there is no memory, or if there are too many
- * threads.  Keeps errno.
+ * 'start', the address of the thread's start routine (for each of them, 0 means
+ * unknown).  Return NULL if events are not recorded now, if there is no memory,
+ * or if there are too many threads.  Keeps errno.
  */
 struct thread *attach_thread(uint64_t parent, uint64_t start);
 

@@ -168,10 +168,10 @@ fork_before_vfork(void)
 	if (record_is_dormant() || !process_is_tracing() || !process_is_own())
 		return;
 	/*
-	 * If the name of the trace has no %p, the parent's file must exist
-	 * before the child creates its own.  If the ring has too little room
-	 * for the child's events, the writer must exist, because the child
-	 * cannot make the writer.
+	 * If the name of the trace has no %p, make the writer so that the
+	 * parent's file exists before the child creates its own.  Otherwise the
+	 * child would take the parent's name.  If the ring has too little room
+	 * for the child's events, make the writer because the child cannot.
 	 */
 	if (!output_has_pid(environment_own()->out) ||
 	    !record_has_room(VFORK_WORDS))

@@ -150,8 +150,8 @@ keep(int signal, const siginfo_t *info)
 		return;
 	kept[signal - 1] = *info;
 	/*
-	 * If the gate's time starts after this load, signal_gate_start_time()
-	 * sees the bit in 'kept_set' and makes the timer.
+	 * If 'started_ns' is still 0 here, signal_gate_start_time() later sees
+	 * the bit in 'kept_set', and calls send_later() for this signal.
 	 */
 	if (atomic_load(&started_ns) != 0)
 		send_later(signal);

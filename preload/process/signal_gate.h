@@ -15,15 +15,15 @@
  * signals, the gate.  Nothing happens unless a signal arrives.  When a signal
  * arrives, the gate decides by the signal's origin and the time:
  *
- * - while the trace is being finished, the gate keeps the signal, unless
- *   tgkill(2) sent it: the gate drops such a signal;
- * - for SIGNAL_GATE_NS after the trace is finished (the gate's time), the gate
- *   keeps the signal, too, and a timer sends the signal again at the end of the
- *   gate's time, when most processes are gone.  Three kinds act at once: one
- *   that the process sends to itself; on x86-64, one that finds the ending
- *   thread waiting in a system call (on other machines such a signal acts at
- *   the end of the gate's time); and one for which the kernel refuses a timer;
- * - after the gate's time, and in a child of the process, the signal acts at
+ * - While the trace is being finished, the gate keeps the signal.  It drops a
+ *   signal sent by tgkill(2).
+ * - For SIGNAL_GATE_NS after the trace is finished (the gate's time), the gate
+ *   keeps the signal, too.  A timer sends the signal again at the end of the
+ *   gate's time, when most processes are gone.  Three kinds of signals act at
+ *   once instead: those that the process sends to itself; those for which the
+ *   kernel refuses a timer; and, on x86-64, those that find the ending thread
+ *   waiting in a system call.
+ * - After the gate's time, and in a child of the process, the signal acts at
  *   once.
  *
  * To let a signal act, the gate restores the program's action and sends the
@@ -60,12 +60,12 @@
 	 SIGNAL_ACTION_BIT(SIGTERM))
 
 /*
- * Close the gate for 'signals', except those that the program ignores and those
- * without a handler whose default action is to do nothing, such as SIGCHLD.
- * 'several' means that there are other threads.  In this case, never set the
- * gate for an excepted signal, not even for a moment, since a child that
- * another thread makes at that moment would inherit the gate.  Only the first
- * call in a process has an effect.
+ * Close the gate for 'signals': make the gate their handler.  There are two
+ * exceptions: signals that the program ignores, and signals such as SIGCHLD
+ * that have no handler and do nothing by default.  If 'several' is set, there
+ * are other threads.  Then never set the gate for such an exception, not even
+ * for a moment, since a child that another thread makes at that moment would
+ * inherit the gate.  Only the first call in a process has an effect.
  */
 void signal_gate_close(uint64_t signals, bool several);
 

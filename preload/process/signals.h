@@ -10,10 +10,13 @@
  *
  * The calling thread blocks all signals.  It cannot block signals in other
  * threads.  If there are other threads, the signals get a handler that keeps
- * them (signal_gate.h).  Exceptions are the signals of faults (SIGSEGV, SIGABRT
- * and the like), SIGKILL and SIGSTOP, SIGTTIN and SIGTTOU, the two signals that
- * libc uses itself, the signals that the program ignores, and those without a
- * handler whose default action is to do nothing.
+ * them (signal_gate.h).  The following exceptions do not get this handler:
+ *
+ * - the signals of faults, such as SIGSEGV and SIGABRT
+ * - SIGKILL and SIGSTOP, SIGTTIN and SIGTTOU
+ * - the two signals that libc uses itself
+ * - signals that the program ignores
+ * - signals such as SIGCHLD that have no handler and do nothing by default
  *
  * The ending thread makes all these changes, by raw system calls.
  */
@@ -48,11 +51,15 @@ void signals_release(const struct signals_held *held);
  * destructors and flushes its streams, which may block for ever or raise
  * SIGPIPE.  Restore the mask.  From now on the gate (signal_gate.h) decides
  * when signals act.  If 'is_short' is set, the process was short, so close the
- * gate for common signals only.  If a signal for which the gate is not closed
- * has arrived since signals_hold(), the signal must not act: discard it if the
- * flush may raise the same signal, else keep it blocked.  Under a filter of
- * system calls, open the gate instead, and keep all signals blocked except
- * those that the flush may raise.
+ * gate for common signals only.
+ *
+ * A signal that has arrived since signals_hold() must not act.  If the flush
+ * may raise the same signal, discard the one that arrived.  Otherwise the gate
+ * keeps the signal or, if the gate is not closed for it, the signal stays
+ * blocked.
+ *
+ * Under a filter of system calls, none of this is possible.  Open the gate, and
+ * keep all signals blocked except those that the flush may raise.
  */
 void signals_release_late(const struct signals_held *held, bool is_short);
 

@@ -35,8 +35,8 @@ start_register_handlers(void)
 	static _Atomic bool registered;
 
 	/*
-	 * Exchange at once, since a read of the new page before the write would
-	 * cost a second page fault.
+	 * Do not read the flag before the exchange.  If the first access to the
+	 * flag's page is a read, the next write causes a second page fault.
 	 */
 	if (atomic_exchange_explicit(&registered, true, memory_order_relaxed))
 		return;

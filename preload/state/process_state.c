@@ -165,8 +165,8 @@ process_map(void)
 	struct process *const mine = memory_map_wiped(sizeof(*mine));
 
 	/*
-	 * Make the first access to the new page a write.  A read would map a
-	 * page of zeros, and the next write would fault again.
+	 * Make the first access to the new page a write, which causes one page
+	 * fault.  If a read came first, the next write would cause another one.
 	 */
 	if (mine != NULL)
 		atomic_init(&mine->state, PROCESS_NEW);
@@ -344,9 +344,9 @@ process_scope(void)
 	if (process_state() == PROCESS_NEW)
 		return PROCESS_SCOPE_NEW;
 	/*
-	 * The calling process may be a child that shares the memory.  Such a
-	 * child has no trace that a filter could affect, because it will soon
-	 * execute another program.
+	 * The calling process may be a child that shares the memory of the
+	 * traced process, as after vfork(2).  Such a child has no trace that a
+	 * filter could affect, because it will soon execute another program.
 	 */
 	return process_is_tracing() && process_is_own()
 		       ? PROCESS_SCOPE_TRACED
