@@ -351,8 +351,10 @@ record_has_alloc_since(struct record_mark mark, const void *p, size_t size)
 	const uint64_t word = (uint64_t)size << EVENT_SIZE_SHIFT | address;
 
 	/*
-	 * An older event may look the same: another thread may have freed its
-	 * block, or its call has failed as well.
+	 * Without a new event, do not look at the ring, because its last event
+	 * may look the same as the allocation of 'p'.  For example, another
+	 * thread has freed that event's block, and 'p' has the same address; or
+	 * both allocations have failed.
 	 */
 	if (t == mark.thread && t->head == mark.head)
 		return false;

@@ -39,16 +39,18 @@
 /*
  * Is the recorder dormant?  If it is, the recorder adds only this check to
  * free(), and this check and own_slot_is_called() to malloc() and calloc(); to
- * other functions it adds a little more.  malloc() checks the flag after the
- * real call.  If recording begins during that call, malloc() therefore records
- * the allocation.  free() checks the flag before the real call.  relaxed
- * suffices: a thread that gets a block from another thread, directly or through
- * the allocator, has synchronized with that thread.  The thread that gets the
- * block therefore cannot read an older value of the flag than the other thread
- * read.  So a trace that has the allocation of a block also has its free, and a
- * trace that has a free also has the next allocation at the same address.  When
- * recording stops, some events may still be published.  The writer recognizes
- * these events by their stamps; see halt() in writer_orders.c.
+ * other functions it adds a little more.
+ *
+ * malloc() checks the flag after the real call.  If recording begins during
+ * that call, malloc() therefore records the allocation.  free() checks the flag
+ * before the real call.  So a trace that has the allocation of a block also has
+ * its free, and a trace that has a free also has the next allocation at the
+ * same address.  This holds even if another thread frees the block, or gets the
+ * address: the two threads have synchronized, directly or through the
+ * allocator, so the other thread cannot read an older value of the flag.
+ *
+ * When recording stops, some events may still be published.  The writer
+ * recognizes these events by their stamps; see halt() in writer_orders.c.
  */
 static inline __attribute__((always_inline)) bool
 record_is_dormant(void)
@@ -146,9 +148,10 @@ bool record_fields(const struct record_dtd *dtd, const char *text,
  * Record the begin event of a realloc of 'old', which is not NULL, before the
  * real call.  The ring stays closed until record_realloc_end().  A signal
  * handler that runs meanwhile uses another ring, so the end event directly
- * follows the begin event in the ring.  Return the first argument of
- * record_realloc_end(), or NULL if the caller must not call that function:
- * nothing is traced, or the begin event was dropped and counted.
+ * follows the begin event in the ring.  Return the argument 't' for
+ * record_realloc_end().  Return NULL if nothing is traced, or if the begin
+ * event was dropped and counted.  After NULL, the caller must not call
+ * record_realloc_end().
  */
 struct thread *record_realloc_begin(const void *old);
 
@@ -172,9 +175,9 @@ void record_heap_realloc_end(struct thread *t, unsigned flags, const void *old,
 void record_confirm_order(const struct thread *t);
 
 /*
- * Has the calling thread's ring, once it is extended to its largest capacity,
- * room for 'words' more words even if the writer takes nothing out of it?  The
- * answer is no for a ring in the file, which only the writer can extend.
+ * Can the calling thread put 'words' more words into its ring without the
+ * writer's help?  The ring may be extended to its largest capacity for this.
+ * The answer is no for a ring in the file, which only the writer can extend.
  */
 bool record_has_room(uint64_t words);
 

@@ -306,16 +306,18 @@ put_short(struct thread *t, uint64_t word, enum event_kind kind,
 }
 
 /*
- * If the current stack has a definition, put the stack's number into the ring
- * unless the last event there has the same stack.  The ring is closed and has
- * room.  Return false if the stack needs note_stack().
+ * Do the work of note_stack() in the usual case, in which the current stack has
+ * a definition.  Put the stack's number into the ring, except if the last event
+ * in the ring has the same stack.  The ring is closed and has room.  Return
+ * false if the caller must call note_stack().
  */
 static inline __attribute__((always_inline)) bool
 note_defined_stack(struct thread *t)
 {
 	/*
-	 * If a signal handler forks, '*t' is wiped in the child.  The volatile
-	 * access keeps the compiler from reading the pointer again.
+	 * If a signal handler forks, '*t' is wiped in the child, and t->capture
+	 * becomes NULL.  The volatile access keeps the compiler from reading
+	 * the pointer again after the check.
 	 */
 	struct capture *const capture =
 		*(struct capture *const volatile *)&t->capture;

@@ -93,8 +93,9 @@ uint64_t record_put_text(struct thread *t, enum event_type type, unsigned flags,
 
 /*
  * Sleep until the ring has room for 'words' more words.  Return false if the
- * trace has ended.  If there is no writer, this process cannot make one, and
- * the ring cannot grow, count the event as lost and return false.
+ * trace has ended.  In a child that shares its parent's memory and therefore
+ * cannot make a writer, do not wait for a missing writer: extend the ring, or,
+ * if the ring cannot grow, count the event as lost and return false.
  */
 bool record_await_room(struct thread *t, unsigned words);
 
@@ -106,11 +107,12 @@ bool record_await_room(struct thread *t, unsigned words);
 bool record_make_room(struct thread *t, enum event_type type, unsigned words);
 
 /*
- * If an event of this type has a call stack, capture the stack.  First put the
- * definitions that no ring has yet, and then the number of the stack, into the
- * ring of 't', which is closed.  Do nothing unless stacks are recorded.  Return
- * false if the number could not be put.  The caller must then drop the event,
- * because otherwise the event would get the stack of the event before it.
+ * Do nothing if no stacks are recorded, or if events of this type have none.
+ * Otherwise capture the call stack.  If the trace lacks the definition of the
+ * stack, put the definition into the ring of 't', which is closed.  Then put
+ * the number of the stack.  Return false if the number could not be put.  The
+ * caller must then drop the event, because otherwise the event would get the
+ * stack of the event before it.
  */
 bool record_note_stack(struct thread *t, enum event_type type);
 

@@ -579,7 +579,7 @@ offer(struct thread *t)
 void
 thread_mark_ending(void)
 {
-	/* Make a thread that joins this thread stamp its next event. */
+	/* If another thread joins this thread, make it stamp its next event. */
 	clock_bump();
 	for (struct thread *t = thread_self; t != NULL; t = t->nested) {
 		uint32_t expected = THREAD_ACTIVE;
@@ -599,11 +599,12 @@ thread_has_ended(struct thread *t)
 	uint32_t expected = THREAD_ACTIVE;
 
 	/*
-	 * If 't' is ACTIVE, the thread has not announced its end, and the
-	 * kernel must say whether it exists.  If a new thread has just taken
-	 * over the ring, 'tid' may still be the id of the old thread; the check
-	 * below in state PROBED decides.  relaxed: only the owner and the
-	 * writer move the state from ACTIVE.
+	 * If 't' is ACTIVE, the thread has not called thread_mark_ending(), so
+	 * ask the kernel whether the thread exists.  The answer may be wrong:
+	 * if a new thread has just taken over the ring, t->tid may still be the
+	 * id of the old thread.  Therefore exists() is called again below, in
+	 * state PROBED.  relaxed: only the owner and the writer change the
+	 * state ACTIVE.
 	 */
 	if (atomic_load_explicit(&t->state, memory_order_relaxed) ==
 	    THREAD_ACTIVE) {

@@ -17,15 +17,15 @@
  *                                         └────── take over ───────┘
  *
  * A thread that is ENDING still records, because frees that come after all
- * destructors need a ring.  Once the kernel no longer knows the thread, the
- * thread adds nothing to its ring.  A thread that asks the kernel whether an
- * ENDING thread still exists first moves the state to PROBED; only one thread
- * can do so:
+ * destructors need a ring.  Once the kernel no longer knows the thread, nothing
+ * more comes into its ring.  To find this out, another thread changes the
+ * state of the ENDING thread to PROBED, which only one thread can do at a time,
+ * and then asks the kernel.  If the ENDING thread is gone, what follows depends
+ * on which thread has asked:
  *
- *   - A new thread that finds the old one gone takes over the ring with its
- *     events, and records after them (EVENT_HANDOVER).  The new thread then
- *     needs neither memory nor the writer's help, and the ring's pages are
- *     warm.
+ *   - A new thread takes over the ring with its events, and records after them
+ *     (EVENT_HANDOVER).  The new thread then needs neither memory nor the
+ *     writer's help, and the ring's pages are warm.
  *   - The writer makes the thread DEAD, and recycles its struct once its last
  *     event is in the file.  The writer waits a few milliseconds before it asks
  *     the kernel.  Meanwhile a new thread may take over the ring.
@@ -137,8 +137,8 @@ extern __thread struct thread *thread_self
 extern struct thread thread_unattached, thread_muted;
 
 /*
- * Map the first part of the pool.  'ring_words' is the largest capacity of a
- * ring, except that it is 'initial_ring_words' for the initial thread's ring.
+ * Map the first part of the pool.  The largest capacity of a ring is
+ * 'initial_ring_words' for the initial thread, and 'ring_words' for all others.
  * 'may_wait' says whether producers wait for room.  Return false if there is no
  * memory.  The child of a fork reuses the mapping of its parent, which the
  * kernel has wiped.
