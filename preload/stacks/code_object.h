@@ -20,9 +20,10 @@ struct code_object {
 	uintptr_t begin,
 		end; /* the object's memory, from 'begin' to before 'end' */
 	/*
-	 * The start of the segment that contains the instruction, if the
-	 * segment is executable and readable, else 0.  Between segments, an
-	 * object can have memory that cannot be read.
+	 * The start of the segment that contains the instruction; 0 if the
+	 * segment is not both executable and readable.  Read no code below this
+	 * address, because an object can have unreadable memory between its
+	 * segments.
 	 */
 	uintptr_t code_begin;
 	/* Address in memory minus address in the file. */

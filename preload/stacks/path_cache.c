@@ -91,8 +91,8 @@ forget_last(struct path_cache *cache)
 }
 
 /*
- * Drop all paths.  A stack that comes again gets a new path at once, because
- * its count of walks stays.
+ * Drop all paths.  A stack that had a path gets a new one as soon as a walk
+ * meets it again, because 'times' of its struct path_met is kept.
  */
 static void
 empty(struct path_cache *cache)
@@ -370,8 +370,8 @@ next_word(struct place *at)
 }
 
 /*
- * Find the first word that the paths at two places have in common, and in which
- * they differ.
+ * Compare the paths at two places.  Find the first offset at which both paths
+ * have a word, but with different marks.
  */
 static struct difference
 first_difference(struct path_cache *cache, uint32_t a_place, uint32_t b_place)
@@ -395,8 +395,8 @@ first_difference(struct path_cache *cache, uint32_t a_place, uint32_t b_place)
 }
 
 /*
- * Let the path at 'place' have this key.  If no entry for the key is free, the
- * entry that has not been set for the longest time is lost.
+ * Make a search for this key find the path at 'place'.  If no entry for the key
+ * is free, overwrite the entry that was set the longest time ago.
  */
 static void
 set_entry(struct path_cache *cache, uint64_t key, uint32_t place)

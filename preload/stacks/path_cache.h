@@ -34,10 +34,11 @@
  * search reads the words of a path before it is known that these words belong
  * to frames.
  *
- * Only the thread itself uses its cache.  The child of a fork finds the cache
- * empty.  It makes a new one, so only a search that the fork interrupted still
- * uses the old one.  This search may have read a part of an old path, and reads
- * zeros from then on; at worst, a comparison then fails.
+ * Only the thread itself uses its cache.  In the child of a fork, the kernel
+ * wipes the cache, and the thread makes a new one.  A search uses the wiped
+ * cache only if a signal handler interrupted the search and forked.  It may
+ * have read a part of a path before the fork, and reads zeros after the fork;
+ * at worst, a comparison then fails.
  */
 #ifndef PATH_CACHE_H
 #define PATH_CACHE_H
@@ -56,7 +57,7 @@
 #define PATH_POOL_LINES	  24576u
 #define PATH_LINE_NBYTES  64u
 
-/* The marks of a path take as many lines as the path, of this many marks. */
+/* A path of N lines has N lines of marks, each with this many marks. */
 #define PATH_LINE_MARKS 32u
 
 /*
@@ -148,7 +149,7 @@ struct path_cache {
 	/* number of lines of the pool that are in use; 0: the pool is empty */
 	uint32_t used;
 	uint32_t epoch; /* the paths are valid in this stack_table_epoch() */
-	/* Entries that follow each other serve the same keys (PATH_WAYS). */
+	/* Each PATH_WAYS entries in a row serve the same keys. */
 	_Alignas(PATH_LINE_NBYTES) struct path_entry
 		entries[1u << PATH_ENTRIES_BITS];
 	struct path_met met[1u << PATH_MET_BITS];
@@ -184,7 +185,8 @@ path_marks(struct path_cache *cache, uint32_t place)
 
 /*
  * Return a hash of the stack pointer and of the first visible return address.
- * It is never 0, so a path that a fork has wiped has another one.
+ * It is never 0, so it differs from the 'check' of a path that a fork has
+ * wiped.
  */
 static inline uint32_t
 path_check(uintptr_t sp, uintptr_t address)
@@ -292,11 +294,11 @@ uint32_t path_cache_find(struct path_cache *cache,
 			 uint32_t epoch);
 
 /*
- * Call this if path_cache_find() has not found the stack either.  '*walk' has
- * then found the stack from 'here', by the exit that was used last.  The
- * stack's first visible frame is 'outlet', and the stack's number is 'node',
- * which must not be 0.  If walks have met the stack PATH_TIMES times, make a
- * path of it.  If the stack gets no path, the next search has no prediction.
+ * Call this if path_cache_find() has not found the stack either.  '*walk' is
+ * the walk from 'here' that has found the stack; walk_last_exit() returns its
+ * exit.  'outlet' is the stack's first visible frame.  'node' is the stack's
+ * number, and not 0.  If walks have met the stack PATH_TIMES times, make a path
+ * of it.  If the stack gets no path, the next search has no prediction.
  */
 void path_cache_add(struct path_cache *cache, const struct walk *walk,
 		    const struct walk_context *here,

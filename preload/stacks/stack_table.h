@@ -6,7 +6,8 @@
  * tree, and a number identifies a node of the tree.  All threads share the
  * tree.  It only grows, and each node is complete before a search can find it,
  * so no lock is needed.  A search finds a node by its parent and its address.
- * A key says where the search looks for it.
+ * A hash of the stack's frames, the key, says where the search looks for the
+ * node.
  *
  * The tables are mapped once, and only used pages take memory: 20 bytes for a
  * stack, 8 for a frame, and the hash tables of stacks and of frames.  A hash
