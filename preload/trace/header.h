@@ -78,9 +78,9 @@ void header_complete(void);
 /*
  * Return the header comment of one segment.  The comment ends with 'lines',
  * which belong to this segment alone; 'nbytes' is their length, at most
- * HEADER_LINES_NBYTES.  The result is valid until the next
- * call of any of these functions.  If there is a writer thread, only that
- * thread may call this.
+ * HEADER_LINES_NBYTES.  The result is valid until the next call of
+ * header_extend(), header_complete() or header_build().  If there is a writer
+ * thread, only that thread may call this.
  */
 #define HEADER_LINES_NBYTES 1024
 struct header_text header_extend(const char *lines, size_t nbytes);

@@ -10,8 +10,9 @@
  * stacks are recorded.  The child of a fork does not inherit the mappings of
  * the table.
  *
- * Look-ups miss the processor's cache.  Each event therefore waits in a queue
- * until some further events have come, while its slot is prefetched.
+ * Look-ups miss the processor's cache.  Each change of the table therefore
+ * waits in a queue until some further changes have come.  Meanwhile the
+ * processor prefetches the slot of the change.
  */
 #ifndef LIVE_BLOCKS_H
 #define LIVE_BLOCKS_H
@@ -32,7 +33,7 @@ struct live_block {
 };
 
 /*
- * Number of events that wait while their slots are prefetched; a power of two.
+ * Number of changes that wait while their slots are prefetched; a power of two.
  */
 #define LIVE_BLOCKS_QUEUE 16u
 
@@ -59,7 +60,7 @@ struct live_blocks {
 	uint64_t used, nbytes;
 	uint64_t seed;
 	unsigned shift; /* 64 - log2(slot_count) */
-	unsigned next;	/* index of the oldest event in 'queue' */
+	unsigned next;	/* index of the oldest change in 'queue' */
 	bool has_gone;	/* destroyed heaps may still have blocks here */
 	struct live_block_change queue[LIVE_BLOCKS_QUEUE];
 };
@@ -93,7 +94,7 @@ live_blocks_stack(const struct live_blocks *c, uint64_t slot)
 }
 
 /*
- * Apply the events in the queue.  Call this before you read 'slots', 'used' or
+ * Apply the changes in the queue.  Call this before you read 'slots', 'used' or
  * 'nbytes'.  Return the same as live_blocks_add_event().
  */
 bool live_blocks_apply_queue(struct live_blocks *c);

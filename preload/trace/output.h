@@ -55,13 +55,21 @@ struct output {
 };
 
 /*
- * Prepare to write to the files that 'template' names: %p pid, %e executable,
- * %h host, %n a running number, 0 or more, chosen so that the name is free, %s
- * the number of the segment with four digits or more, %% a '%'.  The caller
- * owns 'template', which must outlive '*o'.  The caller sets 'names' before the
- * first file is opened.  If the template has no %s, ".sNNNN" is inserted before
- * ".hatf", else before ".gz", else at the end.  In this case, the name of the
- * first segment has ".sNNNN" only if 'numbers_all' is set.
+ * Prepare to write to the files that 'template' names.  Its conversions are:
+ *
+ *	%p	process id
+ *	%e	name of the executable
+ *	%h	name of the host
+ *	%n	a running number, 0 or more, chosen so that the name is free
+ *	%s	number of the segment, with four digits or more
+ *	%%	a '%'
+ *
+ * If the template has no %s, ".sNNNN" is inserted before ".hatf", else before
+ * ".gz", else at the end.  In this case, the name of the first segment has
+ * ".sNNNN" only if 'numbers_all' is set.
+ *
+ * The caller owns 'template', which must outlive '*o', and sets 'o->names'
+ * before it opens the first file.
  */
 void output_init(struct output *o, const char *template, bool numbers_all);
 
