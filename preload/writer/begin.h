@@ -6,6 +6,7 @@
  * memory, and maps the memory that every process needs.  The second step
  * prepares the rest: the clock, the values for the names of the files, the
  * header, and the writer's tables.
+ *
  * A process that records from the start takes both steps at once.  A process
  * that begins dormant takes the second step when it gets its first order, or
  * earlier if the program is about to make a change after which the step could

@@ -6,13 +6,17 @@
  * encodes them, and commits them block by block: compress a block, write it,
  * and only then release its room in the rings.
  *
- * A thread of the program makes the writer thread when this is necessary: when
- * the initial thread's ring is nearly full, after some time of recording,
- * before a second thread or a fork, before the program changes its privileges,
- * limits or mounts, or at the end of the process, unless the thread that ends
- * the process does the writer's work (writer_finish_brief()).  Until then
- * events wait in the ring, and there is no file.  With HATFTRACE_BEGIN=now the
- * first event makes the thread.
+ * A thread of the program makes the writer thread when this is necessary:
+ *
+ *   - when the initial thread's ring is nearly full
+ *   - after some time of recording
+ *   - before the program makes a second thread, or forks
+ *   - before the program changes its privileges, limits or mounts
+ *   - at the end of the process, if the thread that ends the process cannot do
+ *     the writer's work itself (writer_finish_brief())
+ *
+ * Until then events wait in the ring, and there is no file.  With
+ * HATFTRACE_BEGIN=now the first event makes the thread.
  *
  * After some time without events the writer thread leaves.  A thread of the
  * program makes another writer thread when one is needed.  Meanwhile events

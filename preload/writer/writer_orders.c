@@ -94,19 +94,21 @@ expect_threads(void)
 }
 
 /*
- * Begin a trace, while the program's threads continue.  Once these threads see
- * that 'process_dormant' is false, they publish events, perhaps of blocks that
- * the trace does not know (FORMAT.md, header key "start").  Therefore take a
- * stamp T after changing the flag, and discard all events that were published
- * with stamps up to T.  The remaining events are consistent.  If an event of a
- * block is kept, all later events of that block are kept, since their stamps
- * are larger.  An event with a stamp up to T that is not published yet is kept,
- * too.  Such an event is an allocation whose block no other thread has seen, or
- * a free that has not happened (order.h, rule 3).  Any thread that learns of
- * such an event later also sees the flag.  If the process has only one thread,
- * whose events have no stamps, the first events in its ring are discarded; the
- * remaining events are consistent, too.  Return NULL, or the reason why no
- * trace has begun.
+ * Begin a trace, while the program's threads continue.  Return NULL, or the
+ * reason why no trace has begun.
+ *
+ * Once the program's threads see that 'process_dormant' is false, they publish
+ * events, perhaps of blocks that the trace does not know (FORMAT.md, header key
+ * "start").  Therefore take a stamp T after changing the flag, and discard all
+ * events that were published with stamps up to T.  If the process has only one
+ * thread, whose events have no stamps, discard the first events in its ring.
+ *
+ * The remaining events are consistent: if an event of a block is kept, all
+ * later events of that block are kept, since their stamps are larger than T.
+ * An event with a stamp up to T is kept, too, if its thread has not published
+ * it yet.  Such an event is an allocation whose block no other thread has seen,
+ * or a free that has not happened (order.h, rule 3).  Any thread that learns of
+ * such an event later also sees the flag.
  */
 static const char *
 start_recording(void)

@@ -118,7 +118,10 @@ begin(void)
 
 	if (!open_trace())
 		return false;
-	/* A filter might not allow all of the system calls. */
+	/*
+	 * Under a filter, do not call processors_are_busy(), because the filter
+	 * might not allow its system calls.
+	 */
 	trace_begin_load(&writer->trace, !process_has(PROCESS_IS_CONFINED) &&
 						 processors_are_busy());
 	output_hold_directory(o);
