@@ -107,9 +107,9 @@ confinement_before_filter(const void *filter)
 	if (filter == NULL || !process_is_tracing() || !process_is_own())
 		return;
 	/*
-	 * In a child of this process, the thread that makes the child's writer
-	 * has the program's filters, and the writer inherits them.  Therefore
-	 * store the process id, not a flag that the child would inherit.
+	 * Store the process id, not a flag, because a child would inherit the
+	 * flag.  The child's writer has no filter of its own: it inherits the
+	 * program's filters from the thread that makes it.
 	 */
 	own_filter_pid = sys_pid();
 	have_followed(true, &p);

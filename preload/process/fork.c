@@ -29,8 +29,8 @@ int __register_atfork(void (*prepare)(void), void (*parent)(void),
 		      void (*child)(void), void *dso);
 
 /*
- * fork() waits at most this long until the writer has encoded the fork event,
- * and knows the event's place in the trace.
+ * before_fork() waits at most this long for the writer to encode the fork
+ * event.  Only then is the event's place in the trace known exactly.
  */
 #define FORK_WAIT_NS 200000000ull
 
@@ -91,8 +91,9 @@ after_fork_in_child(void)
 
 /*
  * Record the second event of the fork; before_fork() has recorded the first.
- * An event that another thread has between these two events may have happened
- * before or after the kernel copied the memory; see hatf/events/parent_heap.c.
+ * If another thread has an event between these two events, the trace does not
+ * tell whether the kernel copied the memory before or after that event; see
+ * hatf/events/parent_heap.c.
  */
 static void
 after_fork_in_parent(void)

@@ -32,9 +32,9 @@ void fork_after(bool is_child);
 /*
  * The calling thread is about to make a child by vfork.  Such a child shares
  * the memory of its parent, records into the ring of the calling thread, and
- * cannot make the writer thread.  Make the writer now, unless two things hold:
- * the ring has room for the child's events, and the trace that the child begins
- * after its exec will have another name.  Keeps errno.
+ * cannot make the writer thread.  Make the writer now if the ring may lack room
+ * for the child's events, or if the trace that the child begins after its exec
+ * would have the same name as this process's trace.  Keeps errno.
  */
 void fork_before_vfork(void);
 

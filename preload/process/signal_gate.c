@@ -188,9 +188,9 @@ is_syscall(uintptr_t pc, uintptr_t page)
 }
 
 /*
- * Has the signal interrupted a system call that was waiting?  If so, the
- * kernel has set the program counter back to the call's instruction, or the
- * call returns EINTR, or, for a write, less than its third argument.
+ * Has the signal interrupted a system call that was waiting?  There are three
+ * signs: the kernel has set the program counter back to the call's instruction;
+ * the call returns EINTR; or a write returns less than its third argument.
  */
 static bool
 was_waiting(const void *context)
@@ -241,8 +241,9 @@ gate(int signal, siginfo_t *info, void *context)
 	/*
 	 * Under a seccomp filter, do not call getpid(2), because the filter may
 	 * kill the process for the call.  The gate therefore cannot tell
-	 * whether the process is a child.  In a process with a filter, the time
-	 * of the gate never starts, and keep_or_pass() passes no signal.
+	 * whether the process is a child.  keep_or_pass() then keeps every
+	 * signal, because the gate's time never starts in a process with a
+	 * filter.
 	 */
 	if (!process_has(PROCESS_IS_CONFINED) &&
 	    sys_pid() != atomic_load(&own_pid))

@@ -80,9 +80,9 @@ dormant:
 }
 
 /*
- * First variable: do allocations have call stacks?  Second: do frees?  Events
- * with call stacks do not take the fast path ('alloc_tick' and 'free_tick' in
- * thread.h).  Constant from the first event of the process on.
+ * Do allocations have call stacks, and do frees have them?  Events with call
+ * stacks do not take the fast path ('alloc_tick' and 'free_tick' in thread.h).
+ * The two variables are constant from the first event of the process on.
  */
 extern bool record_has_stacks __attribute__((visibility("hidden")));
 extern bool record_frees_have_stacks __attribute__((visibility("hidden")));
@@ -396,9 +396,10 @@ void *record_calloc_slow(void *p, size_t size);
 void record_free_slow(const void *p);
 
 /*
- * Like record_free_slow() and record_realloc_begin(), but for a block of a heap
- * other than malloc's.  Do not call malloc_usable_size(), which may not know
- * such a block.
+ * Like record_free_slow() and record_realloc_begin(), for a block of an
+ * allocator with several heaps (heap_calls.h).  The event has no heap, so the
+ * block counts as malloc's.  But malloc_usable_size() may not know such a
+ * block, so do not call it.
  */
 void record_free_of_pool(const void *p);
 struct thread *record_pool_realloc_begin(const void *old);

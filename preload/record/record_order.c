@@ -54,11 +54,13 @@ record_stamp(struct thread *t, const struct record_block *block)
 	/*
 	 * If this thread does not own all pages of the block now, the table of
 	 * owners cannot order this event and later events of other threads, so
-	 * make all threads stamp their next events.  There are two cases.
-	 * Another thread may have claimed a page meanwhile, perhaps before this
-	 * thread read the clock.  Or the pages are unknown or too many to
-	 * claim; in this case the order matters only if the event ends the
-	 * block's life.
+	 * make all threads stamp their next events.  There are two cases:
+	 *
+	 * - The block is small, but another thread has claimed a page
+	 *   meanwhile, perhaps before this thread read the clock.
+	 * - The block is large, or its size is unknown, so this thread has
+	 *   claimed no pages.  In this case the order matters only if the event
+	 *   ends the block's life.
 	 */
 	if (!is_owner && (is_small || block->is_end))
 		clock_bump();

@@ -118,7 +118,8 @@ record_await_room(struct thread *t, unsigned words)
 			return false;
 		/*
 		 * A signal handler has interrupted this recording and forked,
-		 * and this is the child.  Its writer does not know the ring.
+		 * and this is the child.  The child's writer does not know the
+		 * ring, so it will never make room.
 		 */
 		if (!thread_is_attached(t)) {
 			count_unattached();
@@ -332,8 +333,9 @@ record_make_room(struct thread *t, enum event_type type, unsigned words)
 
 /*
  * Put the words that precede the next event: a report of loss if events were
- * lost, and the event's tick unless 'stamped' is set or the ring already has
- * this tick.  Return the new head.
+ * lost, and the event's tick if the event needs one.  The event needs no tick
+ * if 'stamped' is set, or if the ring already has this tick.  Return the new
+ * head.
  */
 static uint64_t
 put_prelude(struct thread *t, uint64_t tick, bool stamped)

@@ -168,10 +168,10 @@ lock(void)
 }
 
 /*
- * Write the header.  If 'will_adopt' is set, make no ring, because adopt_ring()
- * will later move the initial thread's ring into the file.  Otherwise make the
- * first ring, for the initial thread.  Return false and set errno if there is
- * no room.
+ * Write the header.  If 'will_adopt' is set, make no ring, because
+ * ringfile_adopt() will later move the initial thread's ring into the file.
+ * Otherwise make the first ring, for the initial thread.  Return false and set
+ * errno if there is no room.
  */
 static bool
 fill(bool will_adopt)

@@ -72,10 +72,10 @@ void ringfile_adopt(struct ring *r, bool may_grow);
 void ringfile_begin(const struct config *config, const char *trace_path);
 
 /*
- * Could ringfile_come_back() find the file again?  If 'complete' is set, the
- * answer is yes only if all rings are in the file, too: while there is no
- * writer thread, a kill would lose the events of a ring outside the file.  If
- * no file was made, return !complete.
+ * May the writer thread leave?  Without 'complete', the answer is yes if
+ * ringfile_come_back() can find the file again, or if no file was made.  If
+ * 'complete' is set, the file must exist and have all rings, because a kill
+ * would lose the events of a ring outside the file.
  */
 bool ringfile_can_leave(bool complete);
 
@@ -171,7 +171,8 @@ void ringfile_commit(struct image_commit *commit, const char *path,
 
 /*
  * Writer: store in the file that the next commit will be about the trace at
- * 'path'.  The trace's file may exist before that commit.
+ * 'path'.  If the process is killed after it has made the trace's file, and
+ * before that commit, recovery thus knows of the trace's file.
  */
 void ringfile_announce(const char *path);
 

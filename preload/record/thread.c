@@ -55,9 +55,9 @@ struct pool {
 
 /*
  * The structs of the pool, in parts that are mapped shortly before they are
- * needed.  All parts together take 24 MiB of address space, which a program may
- * have limited.  A part is never moved or unmapped.  The child of a fork has
- * the parts of its parent, wiped.
+ * needed.  (All parts together take 28 MiB of address space, which is too much
+ * under some limits.)  A part is never moved or unmapped.  The child of a fork
+ * has the parts of its parent, wiped.
  */
 #define PART_THREADS 512u
 #define PART_NBYTES  (PART_THREADS * sizeof(struct thread))

@@ -56,7 +56,8 @@ is_retired(uint32_t id)
 {
 	/*
 	 * relaxed: a thread that runs code of a new object has synchronized
-	 * with the thread that retired the old object at this address.
+	 * with the thread that retired the old object at this address, so it
+	 * sees that the old object is retired.
 	 */
 	return atomic_load_explicit(&objects->is_retired[id],
 				    memory_order_relaxed);

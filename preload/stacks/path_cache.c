@@ -159,15 +159,12 @@ path_sum_wide(const struct path *path, const struct walk_context *here)
 
 /*
  * The words of a path that is being built, by their offsets in units of 8
- * bytes.
+ * bytes.  This struct is on the thread's stack.  If a signal handler forks,
+ * the path is wiped in the child, but this struct is not.  So the child, too,
+ * reads only words on the stack.
  */
 struct draft {
-	/*
-	 * the stack pointer at the start of the walk.  A signal handler may
-	 * fork, and the child finds the path wiped, but not this copy.  So the
-	 * child, too, reads only words on the stack.
-	 */
-	uintptr_t sp;
+	uintptr_t sp; /* the stack pointer at the start of the walk */
 	bool takes_bp;
 	uint32_t count;
 	uint16_t offset[PATH_WORDS_MAX]; /* in increasing order */

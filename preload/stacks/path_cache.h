@@ -62,8 +62,8 @@
 
 /*
  * When walks have met a stack this many times, it gets a path.  Twice is too
- * early: in a compiler, half of the stacks that come twice do not come again as
- * long as the pool holds their paths.
+ * early: in a compiler, half of the stacks that come twice do not come a third
+ * time while the pool holds their paths.
  */
 #define PATH_TIMES 3u
 
@@ -212,7 +212,7 @@ uint64_t path_sum_wide(const struct path *path,
  * Compute the hash of the words that are now at the path's offsets, and of the
  * frame pointer if the path depends on it.  A walk would begin at 'here'.  The
  * caller has checked that the words can be read.  If a fork has wiped the path
- * meanwhile, its steps are 0.
+ * meanwhile, its steps are 0, so only the word at the stack pointer is read.
  *
  * Each of the four sums takes every fourth word, so that the processor can
  * compute the sums at the same time.

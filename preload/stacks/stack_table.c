@@ -110,7 +110,8 @@ is_node(uint32_t id, uint32_t parent, uint64_t address)
 
 	/*
 	 * relaxed: a thread that runs code of a new object has synchronized
-	 * with the thread that retired the old object at this address.
+	 * with the thread that retired the old object at this address, so it
+	 * sees that the old object is retired.
 	 */
 	return n->parent == parent &&
 	       stack_frame_address(n->frame) == address &&

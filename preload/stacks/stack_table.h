@@ -42,8 +42,8 @@ bool stack_table_init(void);
 /*
  * Return the number of the stack with the frame 'address' and the caller
  * 'parent'; 0 if it has no number yet.  'key' is a hash of all frames of the
- * stack, which must be the same whenever this stack is found or inserted.  Two
- * stacks may have the same key.
+ * stack.  All searches for a stack, and its insertion, must use the same key.
+ * Two stacks may have the same key.
  */
 uint32_t stack_table_find(uint64_t key, uint32_t parent, uintptr_t address);
 
@@ -123,7 +123,8 @@ stack_table_epoch(void)
 {
 	/*
 	 * relaxed: a thread that runs code of a new object has synchronized
-	 * with the thread that retired the old object at this address.
+	 * with the thread that retired the old object at this address, so it
+	 * reads the new epoch.
 	 */
 	return atomic_load_explicit(&stack_table_turn->epoch,
 				    memory_order_relaxed);

@@ -44,8 +44,9 @@ struct walk_place {
 
 struct walk_frame {
 	/*
-	 * The frame pointer of the caller.  This value may be out of date if no
-	 * frame further out needs care.
+	 * The frame pointer of the caller.  As long as no frame further out
+	 * needs care, this value may be out of date.  follow_bp() then updates
+	 * it before a walk uses it.
 	 */
 	uintptr_t bp;
 	/*

@@ -96,12 +96,15 @@ remember(uint64_t order, uint64_t seen)
 }
 
 /*
- * May the caller take the order?  If the caller is a child process that shares
- * its parent's memory, leave the order to the parent, because the child cannot
- * carry out an order.  If the order is for another process with the same slot,
- * ignore the order from now on.  A child made by a clone(2) that bypassed libc
- * has a copy of its parent's memory.  Such a child is not traced, so ignore the
- * order there, too.
+ * May the caller take the order?  There are three cases in which it may not:
+ *
+ * - The caller is a child process that shares its parent's memory.  It cannot
+ *   carry out an order, so leave the order to the parent.
+ * - The order is for another process with the same slot.  Ignore the order from
+ *   now on.
+ * - The process is not traced, for example because it was made by a clone(2)
+ *   that bypassed libc, and has a copy of its parent's memory.  Ignore the
+ *   order from now on.
  */
 static bool
 is_ours_to_take(uint64_t order, uint64_t seen)

@@ -81,11 +81,12 @@ void output_copy(struct output *to, const struct output *from);
 
 /*
  * Create the file of a segment.  If a regular file has the name, increase the
- * running number, which is in the place of %n or, if the template has no %n, in
- * a suffix ".1", ".2" and so on.  The file has mode 0600 and is closed on exec.
- * Return 0 or an errno value (EEXIST: a file that is not regular has the name).
- * After an error 'path' has the name that failed.  The function does not close
- * a descriptor that is already open.
+ * running number until the name is free.  The number is in the place of %n.  If
+ * the template has no %n, the number is in a suffix: ".1", ".2" and so on.  The
+ * file has mode 0600 and is closed on exec.  Return 0 or an errno value
+ * (EEXIST: a file that is not regular has the name).  After an error 'path' has
+ * the name that failed.  The function does not close a descriptor that is
+ * already open.
  */
 int output_open(struct output *o, uint64_t segment);
 

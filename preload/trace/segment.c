@@ -101,8 +101,8 @@ add_numbers(const struct segment *s, struct text *t)
 }
 
 /*
- * Add the header lines about this segment.  Without HATFTRACE_ROTATE, add none
- * to the first segment, unless the segment is late.
+ * Add the header lines about this segment.  The first segment has such lines
+ * only if it is late, or if HATFTRACE_ROTATE is set.
  */
 static void
 add_lines(const struct segment *s, struct text *t)
@@ -273,8 +273,9 @@ put_blocks(struct segment *s)
 }
 
 /*
- * Write the header into the open file.  Also write the threads, heaps, DTDs and
- * live blocks, unless this is the first segment and is not late.
+ * Write the header into the open file.  In a later segment, and in a first
+ * segment that is late, also write the threads, heaps, DTDs and live blocks
+ * that exist already.
  */
 static bool
 begin(struct segment *s)

@@ -71,10 +71,12 @@ struct clock_reading trace_read_clock(struct trace *t);
 
 /*
  * Adapt the trace to the clock's mode.  'stamped' is true in stamped mode, and
- * false if the clock has ticks.  With HATFTRACE_CLOCK=coarse, round the times
- * in the trace if the clock is in stamped mode.  With HATFTRACE_CLOCK=auto, if
- * the clock is in stamped mode and there are no page owners (owners.h), write
- * into the trace that each event has its own stamp.
+ * false if the clock has ticks.  The mode matters with two values of
+ * HATFTRACE_CLOCK:
+ *
+ * - coarse: in stamped mode, round the times in the trace.
+ * - auto: in stamped mode without page owners (owners.h), write into the trace
+ *   that each event has its own stamp.
  */
 void trace_set_clock(struct trace *t, bool stamped);
 

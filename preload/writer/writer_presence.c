@@ -3,16 +3,18 @@
  * writer_presence.c - the writer thread comes, leaves, and comes back
  *
  * At first the thread makes the trace file, unless the process is dormant or a
- * thread of the program has made the file.  The thread leaves after some time
- * without events, or when a thread of the program is about to make a call for
- * which the process must be single-threaded.  Before the thread leaves, it
- * writes all events that it has taken out of the rings to the file.  Later
- * events wait in the rings.  If the thread leaves because it is idle, all rings
- * are in the ring file, so a kill loses no events.  If it leaves for such a
- * call, some rings may be in memory only.  The kernel closes the thread's
- * descriptors.  A later writer thread opens the same files again by their
- * names.  A writer thread leaves only if it has checked that the files can be
- * opened again.
+ * thread of the program has made the file.  The thread leaves in two cases:
+ *
+ * - There have been no events for some time, or the program is about to count
+ *   its threads.  The thread leaves only if all rings are in the ring file, so
+ *   that a kill loses no events.
+ * - A thread of the program is about to make a call for which the process must
+ *   be single-threaded.  Some rings may then be in memory only.
+ *
+ * Before the thread leaves, it writes all events that it has taken out of the
+ * rings to the file, and checks that the files can be opened again.  Later
+ * events wait in the rings.  The kernel closes the thread's descriptors.  A
+ * later writer thread opens the same files again by their names.
  */
 
 #include <errno.h>
@@ -273,8 +275,8 @@ can_reopen(bool complete)
  * Could a thread of the program make another writer thread?  The answer is no
  * if the process has a filter of system calls, which might forbid it.  The
  * answer is also no if children of the process will be in another PID
- * namespace.  In that case 'pid_for_children' is missing or names the other
- * namespace.
+ * namespace, because the kernel then makes no thread for the process.  In that
+ * case 'pid_for_children' is missing or names the other namespace.
  */
 static bool
 can_return(void)
