@@ -87,8 +87,8 @@ is_writer_wanted(bool is_dormant)
 
 /*
  * Start the trace and report the outcome.  While the trace is set up,
- * 'thread_self' is muted, so that libc's allocations on behalf of the recorder
- * are not recorded.
+ * 'thread_self' points to 'thread_muted', so that allocations that libc makes
+ * for the recorder are not recorded.
  */
 static void
 start(void)

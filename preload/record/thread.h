@@ -61,8 +61,8 @@ struct thread {
 	_Alignas(RING_CACHE_LINE) uint64_t limit; /* in words */
 	uint64_t head;				  /* words written */
 	/*
-	 * The same as 'tick', for the fast paths of allocations and of frees.
-	 * If these events have call stacks, it is CLOCK_NO_TICK instead, so
+	 * Copies of 'tick' for the fast paths of allocations and of frees.  If
+	 * the events of a path have call stacks, its copy is CLOCK_NO_TICK, so
 	 * that record_stacked_alloc() or record_stacked_free() records them.
 	 */
 	uint64_t alloc_tick, free_tick;

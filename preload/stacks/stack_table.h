@@ -80,7 +80,7 @@ const struct stack_image_node *stack_table_node(uint32_t id);
 uint32_t stack_table_count(void);
 
 /*
- * Return how often a frame of a stack got no number because the table was full.
+ * Return how often a new stack got no number because the table was full.
  */
 uint64_t stack_table_full(void);
 

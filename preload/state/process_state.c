@@ -12,7 +12,8 @@
 #include "preload/sys/sys.h"
 
 /*
- * This flag has its own cache line, because all threads read it at each event.
+ * This flag is in the cache line of the variables that every event reads
+ * (hot_line.h).
  */
 HOT_LINE _Atomic bool process_dormant;
 
@@ -213,9 +214,9 @@ note(const struct process_move *move)
 	     process_has(PROCESS_IS_SANDBOXED)))
 		return;
 	/*
-	 * The flag changes here, before publish() changes the state.  If
-	 * another thread has an event between the two changes, no trace
-	 * contains the event.
+	 * The flag changes here, before publish() changes the state.  The
+	 * price: an event that another thread has between the two changes is in
+	 * no trace.
 	 */
 	atomic_store_explicit(&process_dormant, move->sleep == PROCESS_SLEEP_ON,
 			      memory_order_relaxed);

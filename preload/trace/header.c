@@ -185,9 +185,9 @@ add_line(struct text *t, const char *key, const char *value)
 static const char *allocator;
 
 /*
- * Do not use dladdr(), because it takes the loader's lock.  A thread that holds
- * that lock may be waiting for the start of the trace, which includes this
- * call.
+ * Do not use dladdr(), because it waits for the loader's lock.  The thread that
+ * holds that lock may be waiting for the start of the trace, and this call is a
+ * part of that start.
  */
 void
 header_note_allocator(void)

@@ -56,8 +56,8 @@ struct load_policy {
 
 /*
  * Call this at the beginning of the trace.  'is_contended': do threads seem to
- * share processors (processors_are_busy())?  This answer holds until
- * load_policy_look() knows better.
+ * share processors (processors_are_busy())?  load_policy_look() later replaces
+ * this first answer.
  */
 void load_policy_begin(struct load_policy *p, bool is_contended);
 

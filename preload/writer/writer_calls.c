@@ -86,7 +86,8 @@ writer_make_early(void)
 	/*
 	 * Do not make the writer thread of a dormant process, which has no file
 	 * to open and may need to be single-threaded.  But prepare the tables
-	 * now, since the program's next call may hide /proc.
+	 * now: the preparation reads /proc, which the program's next call may
+	 * hide.
 	 */
 	if (record_is_dormant())
 		writer_get_ready();
