@@ -84,9 +84,10 @@ sanitizer_is_here(void)
 }
 
 /*
- * If the slot holds the address of a function of the recorder, or if the loader
- * would bind the slot to such a function, write the address of the first
- * definition in another object into the slot.
+ * Does a call by this slot reach a function of the recorder?  It does if the
+ * slot holds the function's address, or if the loader would later bind the slot
+ * to the function.  If it does, write the address of the first definition in
+ * another object into the slot.
  */
 static void
 let_go(const struct patch_slot *slot, void *unused)

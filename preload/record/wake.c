@@ -85,11 +85,11 @@ static void
 give_up_if_killed(enum wake_presence expected)
 {
 	/*
-	 * Check twice.  Between the two reads of the first check, one writer
-	 * may leave and another one may come, so that the first read finds no
-	 * living writer, and the second read finds the presence that the new
-	 * writer has set.  The second check then finds the new writer alive,
-	 * because a writer is alive before it sets WAKE_HERE.
+	 * Check twice, because one check may be wrong: one writer has just
+	 * left, so hidden_thread_is_alive() returns false; then another writer
+	 * comes, and get_presence() returns the presence that this new writer
+	 * has set.  The second check then finds the new writer alive, because a
+	 * writer is alive before it sets WAKE_HERE.
 	 */
 	for (unsigned look = 0; look < 2; look++)
 		if (hidden_thread_is_alive() || get_presence() != expected)

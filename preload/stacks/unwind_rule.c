@@ -24,9 +24,9 @@ fits(int64_t offset, int64_t limit)
 }
 
 /*
- * Pack a row.  Return a rule of the kind UNWIND_END if the row says that there
- * is no caller, and of the kind UNWIND_ROW if the row needs more than the stack
- * pointer, the frame pointer and offsets that fit into a rule.
+ * Pack a row into a rule.  If the row says that there is no caller, the rule
+ * has the kind UNWIND_END.  If the row needs more than the stack pointer, the
+ * frame pointer and offsets that fit into a rule, the kind is UNWIND_ROW.
  */
 static uint64_t
 pack_row(const struct cfi_row *row)

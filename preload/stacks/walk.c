@@ -388,9 +388,11 @@ count_care(struct walk *walk, uint32_t idx)
 /*
  * The walk has reached the frame 'idx' of the previous stack.  Search the
  * frames further out for a change.  If there is none, return the number of
- * frames from the outermost to 'idx'.  If a frame has changed, append the frame
- * 'idx' and the frames between 'idx' and the changed frame to the frames of the
- * walk, set '*at' to where the walk continues, and return 0.
+ * frames from the outermost to 'idx'.
+ *
+ * If a frame has changed, the frame 'idx' and those between it and the changed
+ * frame are still right.  Append them to the frames of the walk, set '*at' to
+ * where the walk continues, and return 0.
  */
 static uint32_t
 join(struct walk *walk, uint32_t idx, struct position *at,

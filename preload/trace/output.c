@@ -101,8 +101,9 @@ output_has_pid(const char *template)
 }
 
 /*
- * A part of a path has 'n' bytes and contains the executable's name 'exe_count'
- * times.  Return how many bytes to cut from the name so that the part fits.
+ * The part of a path between two slashes has 'n' bytes, and contains the
+ * executable's name 'exe_count' times.  Return how many bytes to cut from the
+ * name so that the part has at most PART_MAX bytes.
  */
 static size_t
 part_excess(size_t n, size_t exe_count)

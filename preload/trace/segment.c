@@ -191,7 +191,7 @@ part_nbytes_at(const struct segment_dtds *d, uint32_t at)
 	return (uint32_t)d->bytes[at] | (uint32_t)d->bytes[at + 1] << 8;
 }
 
-/* Does the list already have a copy of the part that is being added? */
+/* Does 'd' already have a copy of the part that is being added? */
 static bool
 has_part(const struct segment_dtds *d)
 {
@@ -334,10 +334,10 @@ segment_begin_first(struct segment *s)
 /* -------------------------------------------------------------- retention */
 
 /*
- * Call this before the next file begins.  Remove the oldest files until the
- * remaining files, the current file and the next file are within the limits.
- * The current file, which has 'nbytes', is not in the list yet.  If no file is
- * current, 'nbytes' is 0.
+ * Call this before the next file begins.  Remove the oldest files of 's->kept'
+ * until the remaining ones, the current file and the next file are together
+ * within the limits 'keep_count' and 'keep_nbytes'.  The current file, which
+ * has 'nbytes', is not in 's->kept' yet.  If no file is current, 'nbytes' is 0.
  */
 static void
 retain(struct segment *s, uint64_t nbytes)
