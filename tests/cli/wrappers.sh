@@ -175,4 +175,45 @@ check_text 'far' got <<'END'
         30 B            2  100 %  a';ls <.. print
   to list callers instead: --wrapper GLOB
 END
+
+# Commands that read several traces name a wrapper that hides nothing in any of
+# them: 'libdb*' hides frames of one trace, and 'a*' of the other.
+cat >own.limits <<'END'
+wrapper a*
+wrapper lidb*	# a typing error
+peak 1G
+END
+printf 'wrapper %s\n' 'libdb*' 'a*' >right.limits
+several()
+{
+	local line=$1
+
+	shift
+	run "$HATF" "$@" db.hatf far.hatf
+	check_status "$*: $(cat out)" 0
+	check "$*" "$(cat err)" "hatf ${1%% *}: $line"
+}
+several "--wrapper 'lidb*' hides no frame" \
+	diff --wrapper 'libdb*' --wrapper 'lidb*' --wrapper 'a*'
+several "--wrapper 'lidb*' hides no frame" \
+	check --wrapper 'libdb*' --wrapper 'lidb*' --wrapper 'a*' --max-peak 1G
+several "own.limits:2: wrapper 'lidb*' hides no frame" \
+	check --wrapper 'libdb*' --limits own.limits
+several "own.limits:2: wrapper 'lidb*' hides no frame" \
+	check --limits own.limits --limit 'site get peak 1G'
+for options in 'diff --by thread --wrapper x' 'diff --raw-stacks --wrapper x' \
+	'diff --wrapper libdb* --wrapper a*' \
+	'check --raw-stacks --wrapper x --max-peak 1G' \
+	'check --limits right.limits --max-peak 1G'; do
+	# shellcheck disable=SC2086 # several words
+	run "$HATF" $options db.hatf far.hatf
+	check_status "$options" 0
+	check_silent "$options"
+done
+# The wrapper comes from the baseline.
+run "$HATF" check --wrapper 'libdb*' --baseline db.base --update db.hatf
+check_silent 'update'
+run "$HATF" check --baseline db.base far.hatf
+check_one_line 'a wrapper of the baseline' \
+	"hatf check: db.base: wrapper 'libdb\*' hides no frame"
 finish

@@ -99,6 +99,8 @@ struct ask {
 	struct verdict_options verdict;
 	struct comparison_view view;
 	struct gather_options gathering;
+	/* for each wrapper: has it matched a frame of any trace? */
+	bool has_matched[STACK_VIEW_WRAPPERS_MAX];
 };
 
 static bool
@@ -245,6 +247,22 @@ agree_on_stacks(const struct comparison *c)
 	return false;
 }
 
+/*
+ * If the rows are places in the source, print a line for each wrapper that has
+ * matched no frame.
+ */
+static void
+report_wrappers(const struct comparison *c, const struct ask *ask)
+{
+	/*
+	 * Flush now, to keep the order of the lines if stdout and stderr are
+	 * the same file.
+	 */
+	out_flush(out_stdout());
+	if (c->by <= BY_STACK)
+		stack_view_report_all_wrappers(&ask->gathering.view);
+}
+
 /* Read all traces, print the comparison, and return the exit status. */
 static int
 compare(struct comparison *c, const struct run_list *runs,
@@ -266,6 +284,7 @@ compare(struct comparison *c, const struct run_list *runs,
 	if (!agree_on_stacks(c) || !comparison_judge(c, &ask->verdict) ||
 	    !print(c, ask))
 		return EXIT_BAD_INPUT;
+	report_wrappers(c, ask);
 	if (exit_status == EXIT_FINE &&
 	    condition_check(&ask->condition, c, count_found, NULL) != 0)
 		exit_status = EXIT_EXCEEDED;
@@ -357,6 +376,7 @@ command_diff(int argc, char **argv)
 	};
 	int exit_status;
 
+	ask.gathering.view.has_matched = ask.has_matched;
 	if (!take_arguments(argc, argv, &ask, &exit_status))
 		return exit_status;
 	ask.view.unit = by_words[ask.by];

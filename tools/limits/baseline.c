@@ -214,7 +214,7 @@ baseline_fit_view(const struct baseline *b, struct stack_view_options *view)
 	}
 	for (size_t i = 0; i < json_array_size(wrappers); i++)
 		if (!stack_view_add_wrapper(
-			    view, "--baseline",
+			    view, b->path,
 			    json_string_value(json_array_get(wrappers, i))))
 			return false;
 	return true;

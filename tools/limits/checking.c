@@ -32,6 +32,8 @@ struct run {
 	const struct checking *checking;
 	/* the caller's options, and the 'wrapper' lines of the limits */
 	struct gather_options gathering;
+	/* for each wrapper: has it matched a frame of any trace? */
+	bool has_matched[STACK_VIEW_WRAPPERS_MAX];
 	struct judgement judgement;
 	struct baseline *baseline; /* NULL: no baseline is read */
 	struct figures last;	   /* figures of the run that was read last */
@@ -344,7 +346,8 @@ add_wrappers(struct run *run)
 	const struct limits *const limits = &run->checking->limits;
 
 	for (unsigned i = 0; i < limits->wrapper_count; i++)
-		if (!stack_view_add_wrapper(&run->gathering.view, "--limits",
+		if (!stack_view_add_wrapper(&run->gathering.view,
+					    limits->wrapper_origins[i],
 					    limits->wrappers[i]))
 			return false;
 	return true;
@@ -425,12 +428,15 @@ checking_run(const struct checking *checking, const struct processes *processes,
 	bool ok = judgement_begin(&run.judgement, &checking->limits) ||
 		  no_memory();
 
+	run.gathering.view.has_matched = run.has_matched;
 	run.judgement.fails_unused = checking->fails_unused;
 	ok = ok && find_repeated_names(processes, &run.judgement.names_traces);
 	ok = ok && has_own_outputs(checking, processes) && add_wrappers(&run) &&
 	     begin_comparison(&run, processes);
 	for (size_t i = 0; ok && i < processes->count; i++)
 		ok = add_process(&run, &processes->list[i]);
+	if (ok)
+		stack_view_report_all_wrappers(&run.gathering.view);
 	if (ok && finish(&run, processes) && print_all(&run, f))
 		exit_status = run.judgement.fault_count != 0 ? EXIT_INCOMPLETE
 			      : judgement_exceeded(&run.judgement) != 0

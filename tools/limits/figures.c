@@ -37,6 +37,19 @@ watch(void *ctx, const struct census *census, const struct hatf_event *events,
 	}
 }
 
+/*
+ * Have the view visit all stacks, even if no scope needs them, so that it knows
+ * which wrappers match a frame.
+ */
+static void
+visit_stacks(const struct gathering *g)
+{
+	const struct census *const c = g->census;
+
+	for (uint32_t i = STACK_FIRST; i < c->by_stack.count; i++)
+		site_names_top(g->names, c->stack_ids[i]);
+}
+
 static bool
 add_segment(struct figures *f, unsigned scopes, const struct gathering *g)
 {
@@ -95,6 +108,8 @@ figures_read(struct figures *f, const struct process *process, unsigned scopes,
 		if (f->last == NULL || !add_segment(f, scopes, f->last) ||
 		    !keep_fault(f, f->last))
 			return false;
+		if (options->view.wrapper_count != 0)
+			visit_stacks(f->last);
 	}
 	return true;
 }

@@ -326,6 +326,22 @@ limits_add_option(struct limits *limits, const char *option,
 	return limits_add(limits, option, text);
 }
 
+static bool
+append_wrapper(struct limits *limits, const char *origin, const char *glob)
+{
+	char *const from = strdup(origin), *const copy = strdup(glob);
+
+	if (from == NULL || copy == NULL) {
+		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
+		free(from);
+		free(copy);
+		return false;
+	}
+	limits->wrapper_origins[limits->wrapper_count] = from;
+	limits->wrappers[limits->wrapper_count++] = copy;
+	return true;
+}
+
 /*
  * If the line is "wrapper GLOB", append the glob and return true.  If the line
  * begins with "wrapper", but is wrong or cannot be appended, print a message,
@@ -338,7 +354,6 @@ take_wrapper(struct limits *limits, const char *origin, const char *text,
 {
 	char first[LINE_NBYTES], glob[LINE_NBYTES], extra[LINE_NBYTES];
 	bool is_open = false;
-	char *copy;
 
 	*is_wrong_ret = false;
 	if (!take_word(&text, first, &is_open) || strcmp(first, "wrapper") != 0)
@@ -356,13 +371,7 @@ take_wrapper(struct limits *limits, const char *origin, const char *text,
 			      STACK_VIEW_WRAPPERS_MAX);
 		return false;
 	}
-	copy = strdup(glob);
-	if (copy == NULL) {
-		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
-		return false;
-	}
-	limits->wrappers[limits->wrapper_count++] = copy;
-	return true;
+	return append_wrapper(limits, origin, glob);
 }
 
 /* Append the limit or wrapper of a line.  Ignore comments and blank lines. */
@@ -450,8 +459,10 @@ limits_free(struct limits *limits)
 {
 	for (size_t i = 0; i < limits->count; i++)
 		free_limit(&limits->list[i]);
-	for (unsigned i = 0; i < limits->wrapper_count; i++)
+	for (unsigned i = 0; i < limits->wrapper_count; i++) {
+		free(limits->wrapper_origins[i]);
 		free(limits->wrappers[i]);
+	}
 	free(limits->list);
 	*limits = (struct limits){ .list = NULL };
 }

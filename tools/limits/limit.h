@@ -70,6 +70,8 @@ struct limits {
 	struct limit *list;
 	size_t count, cap;
 	char *wrappers[STACK_VIEW_WRAPPERS_MAX];
+	/* the line of each wrapper, such as "heap.limits:3" */
+	char *wrapper_origins[STACK_VIEW_WRAPPERS_MAX];
 	unsigned wrapper_count;
 };
 

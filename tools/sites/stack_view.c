@@ -37,8 +37,12 @@ struct site {
 struct stack_view {
 	const struct hatf_stacks *stacks;
 	struct stack_view_options options;
-	/* for each wrapper of 'options': has it matched a frame? */
-	bool has_matched[STACK_VIEW_WRAPPERS_MAX];
+	/*
+	 * for each wrapper of 'options': has it matched a frame?  If the
+	 * options have an array for this, 'own_matches' is unused.
+	 */
+	bool *has_matched;
+	bool own_matches[STACK_VIEW_WRAPPERS_MAX];
 	struct id_rows ids;
 	/* what is known about each stack, by its row in 'ids' */
 	struct known_stack *known;
@@ -67,6 +71,7 @@ stack_view_add_wrapper(struct stack_view_options *options, const char *origin,
 			      STACK_VIEW_WRAPPERS_MAX);
 		return false;
 	}
+	options->wrapper_origins[options->wrapper_count] = origin;
 	options->wrappers[options->wrapper_count++] = glob;
 	return true;
 }
@@ -136,6 +141,8 @@ stack_view_open(const struct hatf_stacks *stacks,
 		return NULL;
 	v->stacks = stacks;
 	v->options = *options;
+	v->has_matched = options->has_matched != NULL ? options->has_matched
+						      : v->own_matches;
 	seeded_hash_init(&v->hash);
 	return v;
 }
@@ -160,18 +167,37 @@ stack_view_options(const struct stack_view *v)
 	return &v->options;
 }
 
+static void
+tell_unused(const char *origin, const char *word, const char *glob)
+{
+	char text[256];
+
+	message_print("%s%s '%s' hides no frame", origin, word,
+		      escape_text(glob, text, sizeof(text)));
+}
+
 void
 stack_view_report_wrappers(const struct stack_view *v, const char *path)
 {
-	char glob[256];
+	const struct stack_view_options *const o = &v->options;
 
-	for (unsigned i = 0; !v->options.is_raw && i < v->options.wrapper_count;
-	     i++)
+	for (unsigned i = 0; !o->is_raw && i < o->wrapper_count; i++)
 		if (!v->has_matched[i])
-			message_print("%s: --wrapper '%s' hides no frame",
-				      message_path(path),
-				      escape_text(v->options.wrappers[i], glob,
-						  sizeof(glob)));
+			tell_unused(message_path(path), ": --wrapper",
+				    o->wrappers[i]);
+}
+
+void
+stack_view_report_all_wrappers(const struct stack_view_options *o)
+{
+	for (unsigned i = 0; !o->is_raw && i < o->wrapper_count; i++) {
+		const char *const origin = o->wrapper_origins[i];
+		const bool is_option = strcmp(origin, "--wrapper") == 0;
+
+		if (!o->has_matched[i])
+			tell_unused(origin, is_option ? "" : ": wrapper",
+				    o->wrappers[i]);
+	}
 }
 
 /* ------------------------------------------------------------------- stacks */

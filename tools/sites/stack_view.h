@@ -43,13 +43,22 @@ struct stack_view_options {
 	 * stands for the frame instead, with or without the folders in it.
 	 */
 	const char *wrappers[STACK_VIEW_WRAPPERS_MAX];
+	/* where each wrapper comes from; the caller owns the text */
+	const char *wrapper_origins[STACK_VIEW_WRAPPERS_MAX];
 	unsigned wrapper_count;
+	/*
+	 * NULL, or an array of STACK_VIEW_WRAPPERS_MAX elements that several
+	 * views share: each view sets the element of each wrapper that matches
+	 * a frame.
+	 */
+	bool *has_matched;
 };
 
 /*
- * Hide functions that match 'glob', which the caller owns.  If there are too
- * many globs, or if 'glob' is empty, print a message that begins with 'origin'
- * and return false.
+ * Hide functions that match 'glob'.  'origin' says where the glob comes from,
+ * such as "--wrapper" or "heap.limits:3".  The caller owns both.  If there are
+ * too many globs, or if 'glob' is empty, print a message that begins with
+ * 'origin' and return false.
  */
 bool stack_view_add_wrapper(struct stack_view_options *options,
 			    const char *origin, const char *glob);
@@ -80,6 +89,13 @@ void stack_view_close(struct stack_view *view);
  */
 void stack_view_report_wrappers(const struct stack_view *view,
 				const char *path);
+
+/*
+ * Print a line for each wrapper whose element of 'options->has_matched' is not
+ * set.  This array must not be NULL.  Call this after the last view that shares
+ * the array.
+ */
+void stack_view_report_all_wrappers(const struct stack_view_options *options);
 
 /*
  * Return the stack without its hidden innermost frames.  If all frames are
