@@ -76,7 +76,8 @@ for wrappers in '' '--wrapper xc* --wrapper xmalloc'; do
 	check_status "wrappers '$wrappers': $(cat out err)" 0
 done
 # They are also those of the limits on the same command line.
-run "$HATF" check --baseline w.base --limit 'site parse allocs 9' old.1.hatf
+run "$HATF" check --baseline w.base --limit 'site parse allocations 9' \
+	old.1.hatf
 check_status 'wrappers of a baseline and a limit' 3
 # Others are refused.
 for wrapper in xmalloc 'x*'; do

@@ -27,9 +27,15 @@ for limit in '' peak 'peak x' 'peak -1' 'size 1' 'site peak 1' 'site * peak' \
 	'allocs 1X' 'allocs 99999999999999999999' 'peak 99999999999G'; do
 	wrong 'hatf check: --limit: *' --limit "$limit" tree
 done
-printf 'peak 1M\nlive 3\n' >wrong.limits
-wrong "hatf check: wrong.limits:2: not a measure: 'live' *" \
+printf 'peak 1M\nleaks 3\n' >wrong.limits
+want="wrong.limits:2: not a measure: 'leaks' (want one of peak, live-at-end,"
+wrong "hatf check: $want allocated, allocs, temporary-ratio, single)" \
 	--limits wrong.limits tree
+for expr in 'leaks>3' 'live-at-en>3' 'live-at>3' 'alloc>3' 'live-at-end'; do
+	wrong "hatf check: --fail-on: not a condition: '$expr' *; the measures \
+are peak, live, allocated, allocations, temporary)" \
+		--baseline heap.base --fail-on "$expr" tree
+done
 for line in wrapper 'wrapper ""' 'wrapper a b' 'wrapper "a'; do
 	printf 'peak 1M\n%s\n' "$line" >wrong.limits
 	wrong "hatf check: wrong.limits:2: not a wrapper (want *'*" \

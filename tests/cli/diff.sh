@@ -135,6 +135,9 @@ check_text 'rows' got <<'END'
 END
 run "$HATF" diff --sort allocations --top 1 old.hatf.gz new.hatf.gz
 grep -A 1 ' site$' out | grep -q 'leak(int)' || fail "--sort: $(cat out)"
+cp out sorted
+run "$HATF" diff --sort allocs --top 1 old.hatf.gz new.hatf.gz
+check_text '--sort allocs' out <sorted
 grep -qx "and 2 more ('--top 0' prints all)" out || fail "--top: $(cat out)"
 run "$HATF" diff --all old.hatf.gz new.hatf.gz
 grep -q 'steady() (app.cc)' out || fail "--all: $(cat out)"
@@ -162,6 +165,10 @@ check 'growth of the peak' "$growth" 35000
 limit 3 "peak>$((growth - 1))"
 limit 0 "peak>$growth"
 limit 3 'site.live>4%' 6
+# Each name of a measure.
+limit 3 'site.live-at-end>4K' 6
+limit 0 'site.live-at-end>49K,site.allocs>5'
+limit 3 'new.allocs>0 , site.allocs>4' 6
 limit 0 'site.live>60%'
 run "$HATF" diff --fail-on any old.hatf.gz old.hatf.gz
 check_status 'a trace and itself' 0

@@ -108,7 +108,8 @@ take_key(struct ask *ask, const char *value)
 {
 	unsigned idx;
 
-	if (!opt_parse_choice("--sort", value, measure_words, &idx))
+	if (!opt_parse_choice("--sort", measure_word(value), measure_words,
+			      &idx))
 		return false;
 	ask->view.key = (enum measure)idx;
 	return true;

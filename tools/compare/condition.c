@@ -3,6 +3,7 @@
 #include "tools/compare/condition.h"
 
 #include "tools/ui/message.h"
+#include "tools/ui/options.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -53,9 +54,17 @@ take_scope(const char **p, enum condition_scope *scope_ret)
 static bool
 take_measure(const char **p, enum measure *measure_ret)
 {
+	const size_t length = strspn(*p, "abcdefghijklmnopqrstuvwxyz-");
+	char name[16];
+
+	if (length >= sizeof(name))
+		return false;
+	memcpy(name, *p, length);
+	name[length] = '\0';
 	for (int i = 0; i < MEASURE_COUNT; i++)
-		if (take(p, measure_words[i])) {
+		if (strcmp(measure_word(name), measure_words[i]) == 0) {
 			*measure_ret = (enum measure)i;
+			*p = skip_blanks(*p + length);
 			return true;
 		}
 	return false;
@@ -116,6 +125,18 @@ keep_text(struct condition_term *term, const char *begin, const char *end)
 	term->text[nbytes] = '\0';
 }
 
+static void
+refuse(const char *option, const char *text, const char *at)
+{
+	char measures[128];
+
+	message_print(
+		"%s: not a condition: '%s' at '%.20s' (want one such as "
+		"'peak>5%%' or 'site.live>64K'; the measures are %s)",
+		option, text, at,
+		opt_list_words(measure_words, measures, sizeof(measures)));
+}
+
 bool
 condition_parse(struct condition *c, const char *option, const char *text)
 {
@@ -131,12 +152,7 @@ condition_parse(struct condition *c, const char *option, const char *text)
 			return false;
 		}
 		if (!take_term(&p, &term) || (*p != '\0' && *p != ',')) {
-			message_print("%s: not a condition: '%s' at '%.20s' "
-				      "(want one such as 'peak>5%%' or "
-				      "'site.live>64K'; the measures are peak, "
-				      "live, allocated, allocations, "
-				      "temporary)",
-				      option, text, p);
+			refuse(option, text, p);
 			return false;
 		}
 		keep_text(&term, begin, p);

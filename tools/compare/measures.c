@@ -3,6 +3,7 @@
 #include "tools/compare/measures.h"
 
 #include <stdio.h>
+#include <string.h>
 
 const char *const measure_words[MEASURE_COUNT + 1] = {
 	"peak", "live", "allocated", "allocations", "temporary", NULL
@@ -11,6 +12,21 @@ const char *const measure_words[MEASURE_COUNT + 1] = {
 const char *const measure_titles[MEASURE_COUNT] = { "peak", "live at end",
 						    "allocated", "allocations",
 						    "temporary" };
+
+const char *
+measure_word(const char *name)
+{
+	/* The limits of 'hatf check' have their own names for two measures. */
+	static const char *const others[][2] = {
+		{ "live-at-end", "live" },
+		{ "allocs", "allocations" },
+	};
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (strcmp(name, others[i][0]) == 0)
+			return others[i][1];
+	return name;
+}
 
 struct measured
 measure_account(const struct census *c, const struct account *a)

@@ -32,6 +32,13 @@ struct measured {
  */
 extern const char *const measure_words[MEASURE_COUNT + 1];
 
+/*
+ * Return the word of measure_words for the name of a measure that a user wrote:
+ * "live" for "live-at-end", "allocations" for "allocs", and otherwise 'name'
+ * itself.
+ */
+const char *measure_word(const char *name);
+
 /* The words of headings, such as "live at end". */
 extern const char *const measure_titles[MEASURE_COUNT];
 

@@ -2,6 +2,7 @@
 /* limit.c - see limit.h */
 #include "tools/limits/limit.h"
 
+#include "tools/compare/measures.h"
 #include "tools/ui/message.h"
 #include "tools/ui/options.h"
 
@@ -65,6 +66,17 @@ find_word(const char *const *words, const char *word)
 {
 	for (int i = 0; words[i] != NULL; i++)
 		if (strcmp(words[i], word) == 0)
+			return i;
+	return -1;
+}
+
+/* Return the measure of a name, or -1. */
+static int
+find_measure(const char *name)
+{
+	for (int i = 0; i < LIMIT_MEASURE_COUNT; i++)
+		if (strcmp(measure_word(limit_measure_words[i]),
+			   measure_word(name)) == 0)
 			return i;
 	return -1;
 }
@@ -147,6 +159,18 @@ refuse(const char *origin, const char *what, const char *text)
 	return false;
 }
 
+/* Refuse a word that must be one of 'words'. */
+static bool
+refuse_word(const char *origin, const char *what, const char *word,
+	    const char *const *words)
+{
+	char list[128];
+
+	message_print("%s: %s: '%s' (want one of %s)", origin, what, word,
+		      opt_list_words(words, list, sizeof(list)));
+	return false;
+}
+
 /* Maximum number of words in a limit. */
 #define WORD_COUNT 4
 
@@ -215,9 +239,10 @@ parse(struct limit *limit, const char *origin, const char *text,
 		return refuse(origin, "a glob is missing", text);
 	if (w->count != next + 2)
 		return refuse(origin, "not a limit", text);
-	measure = find_word(limit_measure_words, w->texts[next]);
+	measure = find_measure(w->texts[next]);
 	if (measure < 0)
-		return refuse(origin, "not a measure", w->texts[next]);
+		return refuse_word(origin, "not a measure", w->texts[next],
+				   limit_measure_words);
 	limit->measure = (enum limit_measure)measure;
 	if (limit->measure == LIMIT_SINGLE && limit->scope > LIMIT_TREE)
 		return refuse(origin,

@@ -7,7 +7,8 @@
  * 		| ("site" | "function" | "file" | "module" | "thread" | "heap")
  * 		  GLOB
  * 	MEASURE = "peak" | "live-at-end" | "allocated" | "allocs"
- * 		| "temporary-ratio" | "single"
+ * 		| "temporary-ratio" | "single"; also "live" for "live-at-end",
+ * 		  and "allocations" for "allocs"
  * 	AMOUNT  = bytes, such as 64K, 2M or 1G; a number of allocations, such
  * 		  as 1000, 20K or 1M; or a percentage, such as 12.5%
  *

@@ -284,21 +284,28 @@ bad:
 	return false;
 }
 
+char *
+opt_list_words(const char *const *words, char *buf, size_t nbytes)
+{
+	size_t used = 0;
+
+	buf[0] = '\0';
+	for (; *words != NULL; words++, used = strlen(buf))
+		snprintf(buf + used, nbytes - used, "%s%s",
+			 used == 0 ? "" : ", ", *words);
+	return buf;
+}
+
 bool
 opt_parse_word(const char *option, const char *text, const char *const *words)
 {
 	char list[1024];
-	size_t used = 0;
 
-	for (const char *const *word = words; *word != NULL; word++) {
+	for (const char *const *word = words; *word != NULL; word++)
 		if (strcmp(text, *word) == 0)
 			return true;
-		used += (size_t)snprintf(list + used, sizeof(list) - used,
-					 "%s%s", word == words ? "" : ", ",
-					 *word);
-	}
 	message_print("%s: unknown value '%s' (want one of %s)", option, text,
-		      list);
+		      opt_list_words(words, list, sizeof(list)));
 	return false;
 }
 

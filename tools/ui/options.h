@@ -10,6 +10,7 @@
 #define OPTIONS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct opt {
@@ -81,6 +82,12 @@ bool opt_parse_jobs(const char *text, unsigned *jobs_ret);
 /* Accept one of 'words', which ends in NULL. */
 bool opt_parse_word(const char *option, const char *text,
 		    const char *const *words);
+
+/*
+ * Write 'words', which ends in NULL, to 'buf' with commas between them.
+ * Truncate the list to 'nbytes' bytes.  Return 'buf'.
+ */
+char *opt_list_words(const char *const *words, char *buf, size_t nbytes);
 
 /* Like opt_parse_word(), but store the index of the word. */
 bool opt_parse_choice(const char *option, const char *text,
