@@ -23,6 +23,9 @@ wrong 'hatf check: --fail-on needs --baseline*' --max-peak 1 --fail-on any \
 	tree
 for limit in '' peak 'peak x' 'peak -1' 'size 1' 'site peak 1' 'site * peak' \
 	'tree x peak 1' 'peak 1 2' 'site "a peak 1' 'site * single 1' \
+	'process a site b peak' 'process a site b peak 1 2' 'process a site' \
+	'process "" site b peak 1' 'process a site "" peak 1' \
+	'process a site b single 1' 'process a peak 1 2' \
 	'temporary-ratio 1' 'temporary-ratio 101%' 'temporary-ratio 1.2.3%' \
 	'allocs 1X' 'allocs 99999999999999999999' 'peak 99999999999G'; do
 	wrong 'hatf check: --limit: *' --limit "$limit" tree
@@ -35,6 +38,14 @@ for expr in 'leaks>3' 'live-at-en>3' 'live-at>3' 'alloc>3' 'live-at-end'; do
 	wrong "hatf check: --fail-on: not a condition: '$expr' *; the measures \
 are peak, live, allocated, allocations, temporary)" \
 		--baseline heap.base --fail-on "$expr" tree
+done
+rows='site, function, file, module, thread, heap'
+wrong "hatf check: --limit: not a scope: 'sites' (want one of process, tree, \
+$rows)" --limit 'sites a peak 1' tree
+for limit in 'process a tree peak 1' 'process site tree peak 1' \
+	'process a tree b peak 1'; do
+	wrong "hatf check: --limit: not a scope: 'tree' (want one of $rows)" \
+		--limit "$limit" tree
 done
 for line in wrapper 'wrapper ""' 'wrapper a b' 'wrapper "a'; do
 	printf 'peak 1M\n%s\n' "$line" >wrong.limits

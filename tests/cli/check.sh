@@ -107,7 +107,8 @@ bounds()
 	judge 0 --limit "$1 $2 $3"
 	judge 3 --limit "$1 $2 $4"
 }
-for scope in 'function keep' 'function ke?p' 'site keep' 'site k*p'; do
+for scope in 'function keep' 'function ke?p' 'site keep' 'site k*p' \
+	'process p?ogram site k*p' 'process * function keep'; do
 	for measure in peak live-at-end allocated; do
 		bounds "$scope" $measure 5000 4999
 	done
@@ -121,7 +122,8 @@ for scope in 'function churn' 'site churn'; do
 	judge 0 --limit "$scope live-at-end 0"
 done
 for scope in 'file program.c' 'file p*.c' 'module program' \
-	'module */program' 'thread 0' 'heap 0' 'process prog*' process; do
+	'module */program' 'thread 0' 'heap 0' 'process prog*' process \
+	'process program thread 0' 'process program file p*.c'; do
 	for measure in peak live-at-end; do
 		bounds "$scope" $measure 5000 4999
 	done
@@ -206,6 +208,8 @@ grep -q '"text": "nothing matches: site nothing' unused.sarif ||
 	fail "--fail-unused: $(cat unused.sarif)"
 judge 0 --fail-unused --limit 'site keep live-at-end 1G'
 judge 0 --limit 'process other* peak 0'
+judge 0 --limit 'process other* site * peak 0'
+grep -q '^unused ' out || fail "rows of no process: $(cat out)"
 judge 3 --limit 'process prog* peak 0'
 judge 3 --limit 'function ke?p allocs 2'
 judge 3 --limit 'file program.c allocs 2'
@@ -518,6 +522,10 @@ grep -q '^exceeded ' out || fail 'an incomplete trace hides a finding'
 run "$HATF" check --limit 'site keep peak 1G' bare.hatf
 check_status 'no stacks' 1
 check_one_line 'no stacks' 'hatf check: bare.hatf: no call stacks, *'
+# Only the processes of the limit need call stacks.
+run "$HATF" check --limit 'process sed site * peak 1' bare.hatf sed.hatf
+check_status "no stacks, another process: $(cat err)" 3
+grep ' in ' out | grep -v ' in sed: ' && fail 'sites of another process'
 
 # -------------------------------------------------------------------- baselines
 mkdir new

@@ -214,7 +214,8 @@ add_figures(struct run *run, const struct figures *f)
 {
 	if (f->fault != NULL)
 		message_print("%s", f->fault);
-	if (judgement_needs_stacks(&run->judgement) && f->lacks_stacks) {
+	if (judgement_needs_stacks(&run->judgement, f->process) &&
+	    f->lacks_stacks) {
 		message_print("%s: no call stacks, which the limits of sites, "
 			      "functions, files and modules need",
 			      message_path(f->process->paths[0]));
@@ -228,7 +229,7 @@ add_figures(struct run *run, const struct figures *f)
 static bool
 add_process(struct run *run, const struct process *process)
 {
-	unsigned scopes = run->judgement.scopes;
+	unsigned scopes = judgement_scopes(&run->judgement, process);
 	struct figures other = { .process = NULL };
 	struct figures *f = &other;
 	bool ok;

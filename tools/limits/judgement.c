@@ -47,16 +47,34 @@ judgement_begin(struct judgement *j, const struct limits *limits)
 		r->origin = copy_escaped(limits->list[i].origin);
 		if (r->text == NULL || r->origin == NULL)
 			return false;
-		j->scopes |= 1u << limits->list[i].scope;
 	}
 	return true;
 }
 
-bool
-judgement_needs_stacks(const struct judgement *j)
+/* Does the glob of the limit match the process? */
+static bool
+applies_to(const struct limit *limit, const struct process *process)
 {
-	return (j->scopes & (1u << LIMIT_SITE | 1u << LIMIT_FUNCTION |
-			     1u << LIMIT_FILE | 1u << LIMIT_MODULE)) != 0;
+	return fnmatch(limit->process, process->name, 0) == 0;
+}
+
+unsigned
+judgement_scopes(const struct judgement *j, const struct process *process)
+{
+	unsigned scopes = 0;
+
+	for (size_t i = 0; i < j->limits->count; i++)
+		if (applies_to(&j->limits->list[i], process))
+			scopes |= 1u << j->limits->list[i].scope;
+	return scopes;
+}
+
+bool
+judgement_needs_stacks(const struct judgement *j, const struct process *process)
+{
+	return (judgement_scopes(j, process) &
+		(1u << LIMIT_SITE | 1u << LIMIT_FUNCTION | 1u << LIMIT_FILE |
+		 1u << LIMIT_MODULE)) != 0;
 }
 
 /* ----------------------------------------------------------------- findings */
@@ -282,8 +300,6 @@ judge_process(const struct judgement *j, struct rule *r,
 	      const struct limit *limit, const struct figures *f,
 	      const struct measured *total)
 {
-	if (fnmatch(limit->glob, f->process->name, 0) != 0)
-		return true;
 	return judge(j, r, limit, f, NULL,
 		     limit->measure == LIMIT_SINGLE
 			     ? f->single
@@ -299,7 +315,7 @@ judge_rows(const struct judgement *j, struct rule *r, const struct limit *limit,
 	for (uint32_t i = 0; i < c->count; i++) {
 		const struct measured m = comparison_combine(c, &c->rows[i]);
 
-		if (row_name_matches(limit->scope, limit->glob,
+		if (row_name_matches(limit->scope, limit->row,
 				     c->rows[i].name) &&
 		    !judge(j, r, limit, f, c->rows[i].name,
 			   figures_measure(&m, limit->measure)))
@@ -342,6 +358,8 @@ judgement_add(struct judgement *j, const struct figures *f)
 		struct rule *const r = &j->rules[i];
 		bool ok;
 
+		if (!applies_to(limit, f->process))
+			continue;
 		if (limit->scope == LIMIT_TREE)
 			ok = take_share(r, limit, f, &total);
 		else if (limit->scope == LIMIT_PROCESS)

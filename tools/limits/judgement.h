@@ -66,7 +66,6 @@ struct judgement {
 	const struct limits *limits;
 	struct rule *rules; /* one for each limit, then the conditions */
 	size_t rule_count;
-	unsigned scopes; /* scopes that figures_read() must read, as bits */
 	/* Several processes have the same name, so name their traces, too. */
 	bool names_traces;
 	/* Report a limit that matches nothing as exceeded. */
@@ -88,8 +87,16 @@ struct judgement {
  */
 bool judgement_begin(struct judgement *j, const struct limits *limits);
 
-/* Does a limit need call stacks? */
-bool judgement_needs_stacks(const struct judgement *j);
+/*
+ * Return the scopes of the limits that apply to the process: a bit, 1 << scope,
+ * for each.
+ */
+unsigned judgement_scopes(const struct judgement *j,
+			  const struct process *process);
+
+/* Does a limit that applies to the process need call stacks? */
+bool judgement_needs_stacks(const struct judgement *j,
+			    const struct process *process);
 
 /*
  * Compare a process with the limits that apply to it, and add its figures to

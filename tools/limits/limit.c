@@ -17,12 +17,12 @@
 /* Size of the buffers for a line of a file and for a word. */
 #define LINE_NBYTES 4096
 
-const char *const limit_measure_words[LIMIT_MEASURE_COUNT + 1] = {
+static const char *const limit_measure_words[LIMIT_MEASURE_COUNT + 1] = {
 	"peak",	  "live-at-end", "allocated", "allocs", "temporary-ratio",
 	"single", NULL,
 };
 
-const char *const limit_scope_words[LIMIT_SCOPE_COUNT + 1] = {
+static const char *const limit_scope_words[LIMIT_SCOPE_COUNT + 1] = {
 	"process", "tree",   "site", "function", "file",
 	"module",  "thread", "heap", NULL,
 };
@@ -172,7 +172,7 @@ refuse_word(const char *origin, const char *what, const char *word,
 }
 
 /* Maximum number of words in a limit. */
-#define WORD_COUNT 4
+#define WORD_COUNT 6
 
 /* The words of a line; missing words are empty. */
 struct words {
@@ -195,50 +195,67 @@ split(struct words *w, const char *origin, const char *text)
 	    (w->count == WORD_COUNT && take_word(&p, extra, &is_open)))
 		return refuse(origin,
 			      is_open ? "a quote is not closed"
-				      : "more than four words",
+				      : "more than six words",
 			      text);
 	return true;
 }
 
+/* The globs of processes and of rows in a line; "*" if there is none. */
+struct globs {
+	const char *process, *row;
+};
+
 /*
- * Take the scope, if the line has one, and its glob.  Set '*next_ret' to the
- * index of the word after them.  Return false if the glob is missing.
+ * Take the scope, if the line has one, and its globs.  Set '*next_ret' to the
+ * index of the word after them.  If a word should be a scope, but is not, set
+ * '*next_ret' to its index and return false.
  */
 static bool
-take_scope(struct limit *limit, const struct words *w, const char **glob_ret,
+take_scope(struct limit *limit, const struct words *w, struct globs *globs,
 	   unsigned *next_ret)
 {
-	const int scope = find_word(limit_scope_words, w->texts[0]);
+	int scope = find_word(limit_scope_words, w->texts[0]);
+	unsigned next = 1;
 
-	*glob_ret = "*";
+	*globs = (struct globs){ "*", "*" };
 	*next_ret = 0;
 	if (scope < 0)
-		return true;
+		return w->count <= 2;
+	/* "process" has a glob only if the line has more than three words. */
+	if (scope == LIMIT_PROCESS && w->count > 3)
+		globs->process = w->texts[next++];
+	if (scope == LIMIT_PROCESS && w->count > 4) {
+		*next_ret = next;
+		scope = find_word(limit_scope_words, w->texts[next++]);
+		if (scope <= LIMIT_TREE)
+			return false;
+	}
+	if (scope > LIMIT_TREE)
+		globs->row = w->texts[next++];
 	limit->scope = (enum limit_scope)scope;
-	*next_ret = 1;
-	/* "process" has a glob only if the line has four words. */
-	if (scope == LIMIT_TREE ||
-	    (scope == LIMIT_PROCESS && w->count < WORD_COUNT))
-		return true;
-	*glob_ret = w->texts[1];
-	*next_ret = 2;
-	return w->texts[1][0] != '\0';
+	*next_ret = next;
+	return true;
 }
 
 /* Parse the words of a line. */
 static bool
 parse(struct limit *limit, const char *origin, const char *text,
-      const char **glob_ret, struct words *w)
+      struct globs *globs, struct words *w)
 {
 	unsigned next;
 	int measure;
 
 	if (!split(w, origin, text))
 		return false;
-	if (!take_scope(limit, w, glob_ret, &next))
-		return refuse(origin, "a glob is missing", text);
+	if (!take_scope(limit, w, globs, &next) &&
+	    find_measure(w->texts[next]) < 0)
+		return refuse_word(origin, "not a scope", w->texts[next],
+				   next == 0 ? limit_scope_words
+					     : &limit_scope_words[LIMIT_SITE]);
 	if (w->count != next + 2)
 		return refuse(origin, "not a limit", text);
+	if (globs->process[0] == '\0' || globs->row[0] == '\0')
+		return refuse(origin, "a glob is missing", text);
 	measure = find_measure(w->texts[next]);
 	if (measure < 0)
 		return refuse_word(origin, "not a measure", w->texts[next],
@@ -257,7 +274,8 @@ parse(struct limit *limit, const char *origin, const char *text,
 static void
 free_limit(struct limit *limit)
 {
-	free(limit->glob);
+	free(limit->process);
+	free(limit->row);
 	free(limit->text);
 	free(limit->origin);
 }
@@ -311,25 +329,26 @@ limits_add(struct limits *limits, const char *origin, const char *text)
 {
 	struct words *const words = malloc(sizeof(*words));
 	struct limit limit = { .scope = LIMIT_PROCESS };
-	const char *glob;
+	struct globs globs;
 
 	if (limits->count == LIMITS_MAX) {
 		message_print("%s: more than %d limits", origin, LIMITS_MAX);
 		free(words);
 		return false;
 	}
-	if (words != NULL && !parse(&limit, origin, text, &glob, words)) {
+	if (words != NULL && !parse(&limit, origin, text, &globs, words)) {
 		free(words);
 		return false;
 	}
 	if (words != NULL) {
-		limit.glob = strdup(glob);
+		limit.process = strdup(globs.process);
+		limit.row = strdup(globs.row);
 		limit.text = copy_words(text);
 		limit.origin = strdup(origin);
 	}
 	free(words);
-	if (limit.glob == NULL || limit.text == NULL || limit.origin == NULL ||
-	    !append(limits, &limit)) {
+	if (limit.process == NULL || limit.row == NULL || limit.text == NULL ||
+	    limit.origin == NULL || !append(limits, &limit)) {
 		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
 		free_limit(&limit);
 		return false;

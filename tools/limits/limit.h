@@ -3,9 +3,8 @@
  * limit.h - the limits of 'hatf check'
  *
  * 	LIMIT   = [SCOPE] MEASURE AMOUNT
- * 	SCOPE   = "process" [GLOB] | "tree"
- * 		| ("site" | "function" | "file" | "module" | "thread" | "heap")
- * 		  GLOB
+ * 	SCOPE   = "process" [GLOB] | "tree" | ["process" GLOB] ROWS GLOB
+ * 	ROWS    = "site" | "function" | "file" | "module" | "thread" | "heap"
  * 	MEASURE = "peak" | "live-at-end" | "allocated" | "allocs"
  * 		| "temporary-ratio" | "single"; also "live" for "live-at-end",
  * 		  and "allocations" for "allocs"
@@ -14,6 +13,7 @@
  *
  * Blanks separate the words.  A GLOB with blanks must be in double quotes,
  * where '\' quotes the next byte.  Without a scope, a limit applies to each
+ * process; without a process, a limit for rows applies to the rows of each
  * process.  A '#' at the start of a word begins a comment.  In a file, each
  * limit is on its own line.  A line "wrapper GLOB" of a file is not a limit: it
  * names functions that are not sites, such as xmalloc.
@@ -58,9 +58,10 @@ struct limit {
 	enum limit_scope scope;
 	enum limit_measure measure;
 	uint64_t amount; /* in the unit of the measure */
-	char *glob;	 /* "*" if the user gave no glob */
-	char *text;	 /* the user's words, with one blank between them */
-	char *origin;	 /* such as "heap.limits:3" or "--max-peak" */
+	/* the globs of processes and of rows; "*" if the user gave none */
+	char *process, *row;
+	char *text;   /* the user's words, with one blank between them */
+	char *origin; /* such as "heap.limits:3" or "--max-peak" */
 };
 
 /* Maximum number of limits of a command. */
@@ -75,10 +76,6 @@ struct limits {
 	char *wrapper_origins[STACK_VIEW_WRAPPERS_MAX];
 	unsigned wrapper_count;
 };
-
-/* The words for measures and scopes, in the order of the enums. */
-extern const char *const limit_measure_words[LIMIT_MEASURE_COUNT + 1];
-extern const char *const limit_scope_words[LIMIT_SCOPE_COUNT + 1];
 
 /*
  * Parse a limit from 'text' and append it.  'origin' says where the text comes
