@@ -115,7 +115,7 @@ judge()
 	names check 0 written --baseline base --update old.hatf
 	names check 0 '1 limit, 0 exceeded' --baseline base --junit old.xml \
 		--sarif old.sarif old.hatf
-	names check 3 "$measure of $site" --baseline base \
+	names check 3 "$measure grew by .* in $site" --baseline base \
 		--fail-on "$expression" --junit new.xml --sarif new.sarif \
 		new.hatf
 	valid old '2 0 0 2 0' && valid new '2 1 0 2 1'
@@ -126,13 +126,13 @@ judge()
 	names check 0 '^ok ' --limit "site $site $limit" old.hatf
 	# Findings of a site, the process, the tree and a thread.
 	printf 'peak 1G\n\nsite %s %s\n' "$site" "$limit" >heap.limits
-	names check 3 "of $site" --limits heap.limits --max-allocs 1 \
+	names check 3 "^ *$site .* in " --limits heap.limits --max-allocs 1 \
 		--limit 'tree allocs 1' --limit 'thread 0 allocs 1' \
 		--junit new.xml --sarif new.sarif new.hatf
 	valid new '6 4 0 6 4'
 	grep -A 3 'heap.limits:3' new.xml | grep -q "<failure.*$site" ||
 		fail "$case: JUnit of limits: $(cat new.xml)"
-	names diff 3 "exceeded: $expression: $measure of $site" \
+	names diff 3 "exceeded: $expression: $measure grew by .* in $site" \
 		--fail-on "$expression" old.hatf new.hatf
 	# The first line below the heading is that of the site.
 	grep -A 1 ' site$' out | tail -1 | grep -q " $site " ||
@@ -141,7 +141,7 @@ judge()
 	names report 0 "$site" new.hatf
 	echo "$case: $("$hatf" check "${wrappers[@]}" --baseline base \
 		--fail-on "$expression" new.hatf |
-		sed -n "/$measure of $site/s/^ *\(.*\);.*/\1/p")"
+		sed -n "/$measure grew .* in $site/s/^ *\(.*\);.*/\1/p")"
 }
 
 find_sources || exit 1
@@ -153,7 +153,8 @@ copy_sources || exit 1
 case='a leak in expat'
 cp -r expat leak && leak_expat leak
 build_expat expat old && build_expat leak new || exit 1
-judge 'live at end' addBinding 'site.live>1K' 'live-at-end 0' -n in.xml
+judge 'bytes live at the end' addBinding 'site.live>1K' 'live-at-end 0' \
+	-n in.xml
 names leaks 0 '^0 B in 0 blocks\|: 0 B\|nothing' old.hatf
 lives addBinding
 
@@ -184,7 +185,7 @@ build_jq jq old || exit 1
 case='a leak in jq'
 cp -r jq jqleak && leak_jq jqleak
 build_jq jqleak new || exit 1
-judge 'live at end' jvp_string_alloc 'site.live>1K' 'live-at-end 0' \
+judge 'bytes live at the end' jvp_string_alloc 'site.live>1K' 'live-at-end 0' \
 	'.name | length' in.json
 lives jvp_string_alloc
 
@@ -207,7 +208,8 @@ cp -r jq jqlarge
 sed -i '/^static void stack_reallocate/,/^}/s/+ 256) \* 2/+ 512) * 512/' \
 	jqlarge/src/exec_stack.h
 build_jq jqlarge new || exit 1
-judge allocated stack_reallocate 'site.allocated>1M' 'allocated 2M' .id in.json
+judge 'bytes allocated' stack_reallocate 'site.allocated>1M' 'allocated 2M' \
+	.id in.json
 dies stack_reallocate
 
 echo "regressions.sh: $failures failures"

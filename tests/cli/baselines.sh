@@ -69,7 +69,7 @@ for wrappers in '' '--wrapper xc* --wrapper xmalloc'; do
 	# shellcheck disable=SC2086 # options
 	run "$HATF" check $wrappers --baseline w.base leak.hatf
 	check_status "wrappers '$wrappers'" 3
-	grep -q 'live at end of parse (app.c) grew by 1000 B' out ||
+	grep -q 'live at the end grew by 1000 B, .* in parse (app.c)' out ||
 		fail "wrappers '$wrappers': $(cat out err)"
 	# shellcheck disable=SC2086
 	run "$HATF" check $wrappers --baseline w.base old.1.hatf
@@ -96,7 +96,8 @@ for option in --wrapper=xmalloc --limits=own.limits; do
 		'hatf check: plain.base: made with other wrappers: *'
 done
 run "$HATF" check --baseline plain.base leak.hatf
-grep -q 'live at end of xmalloc (app.c) grew' out || fail "plain: $(cat out)"
+grep -q 'live at the end grew .* in xmalloc (app.c)' out ||
+	fail "plain: $(cat out)"
 
 # The same for stacks with all frames.
 run "$HATF" check --raw-stacks --baseline plain.base leak.hatf
@@ -115,7 +116,8 @@ mkdir test
 cp helper.hatf leak.hatf test
 run "$HATF" check --baseline plain.base test
 check_status 'a folder of a test run' 3
-grep -q '^exceeded  baseline: any .* by [1-9][0-9]* findings$' out ||
+compared='(1 of 2 processes compared)'
+grep -q "^exceeded  baseline: any .* by [1-9][0-9]* findings $compared\$" out ||
 	fail "a folder of a test run: $(cat out)"
 grep -q 'grew by 1000 B' out || fail "a folder of a test run: $(cat out)"
 grep -q 'grew by 4' out && fail "another program is compared: $(cat out)"
@@ -124,8 +126,8 @@ run "$HATF" check --baseline plain.base --max-allocs 21 old.1.hatf helper.hatf
 check_status 'limits of another program' 3
 cat >want <<'END'
 exceeded  allocs 21                            by 1 process
-            allocations in helper: 500, limit 21; most of it by xmalloc (app.c:6)
-ok        baseline: any                        no such growth
+            helper: 500 allocations, limit 21; largest part: xmalloc (app.c:6)
+ok        baseline: any                        no such growth (1 of 2 processes compared)
 2 limits, 1 exceeded; 2 processes
 END
 sed -i 's| ([^ ]*/app.c:| (app.c:|' out
@@ -202,6 +204,13 @@ many=$(seq -f '"f%g"' -s ', ' 65)
 bad "'wrappers' is not a list of at most 64 globs" '"xc\*"' "$many"
 bad "'raw_stacks' is neither true nor false" '"wrappers"' \
 	'"raw_stacks": 1, "wrappers"'
+run "$HATF" check --baseline none.base leak.hatf
+check_status 'no baseline' 1
+check_one_line 'no baseline' 'hatf check: none.base: No such file or' \
+	'directory (--update makes a baseline)'
+run "$HATF" check --baseline bin leak.hatf
+check_status 'a folder as a baseline' 1
+check_one_line 'a folder as a baseline' 'hatf check: bin: Is a directory'
 echo 'peak 1M' >heap.limits
 run "$HATF" check --baseline heap.limits leak.hatf
 check_status 'limits as a baseline' 1

@@ -34,7 +34,7 @@ printf 'peak 1M\nleaks 3\n' >wrong.limits
 want="wrong.limits:2: not a measure: 'leaks' (want one of peak, live-at-end,"
 wrong "hatf check: $want allocated, allocs, temporary-ratio, single)" \
 	--limits wrong.limits tree
-for expr in 'leaks>3' 'live-at-en>3' 'live-at>3' 'alloc>3' 'live-at-end'; do
+for expr in 'leaks>3' 'live-at-en>3' 'live-at>3' 'alloc>3'; do
 	wrong "hatf check: --fail-on: not a condition: '$expr' *; the measures \
 are peak, live, allocated, allocations, temporary)" \
 		--baseline heap.base --fail-on "$expr" tree
@@ -47,6 +47,8 @@ for limit in 'process a tree peak 1' 'process site tree peak 1' \
 	wrong "hatf check: --limit: not a scope: 'tree' (want one of $rows)" \
 		--limit "$limit" tree
 done
+wrong "hatf check: --fail-on: not a condition: 'live' (want one such as *" \
+	--baseline heap.base --fail-on live tree
 for line in wrapper 'wrapper ""' 'wrapper a b' 'wrapper "a'; do
 	printf 'peak 1M\n%s\n' "$line" >wrong.limits
 	wrong "hatf check: wrong.limits:2: not a wrapper (want *'*" \

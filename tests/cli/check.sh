@@ -140,8 +140,8 @@ bounds tree temporary-ratio 86.2069% 86.2068%
 
 judge 3 --limit 'site keep live-at-end 4K'
 cat >want <<'END'
-exceeded  site keep live-at-end 4K             by 1 row
-            live at the end of keep (program.c) in program (tree/PID.hatf): 4.9 KiB, limit 4.0 KiB; most of it by keep (program.c:9)
+exceeded  site keep live-at-end 4K             by 1 site
+            keep (program.c) in program (tree/PID.hatf): 4.9 KiB live at the end, limit 4.0 KiB; largest part: keep (program.c:9)
 1 limit, 1 exceeded; 2 processes
 END
 sed -i "s| ([^ ]*/program.c:9)| (program.c:9)|; s|tree/[0-9]*|tree/PID|" out
@@ -170,9 +170,9 @@ grep -q ' by the sum of 1 process$' out || fail "one process: $(cat out)"
 judge 3 --limit 'tree live-at-end 4K' --limit 'tree temporary-ratio 1%'
 cat >want <<'END'
 exceeded  tree live-at-end 4K                  by the sum of 2 processes
-            live at the end of all processes: 7.8 KiB, limit 4.0 KiB; most of it by keep (program.c:9) in program (tree/PID.hatf)
+            all processes: 7.8 KiB live at the end, limit 4.0 KiB; largest part: keep (program.c:9) in program (tree/PID.hatf)
 exceeded  tree temporary-ratio 1%              by the sum of 2 processes
-            share of temporary allocations of all processes: 86.21 %, limit 1 %; most of it by churn (program.c:15) in program (tree/PID.hatf)
+            all processes: 86.21 % temporary allocations, limit 1 %; largest part: churn (program.c:15) in program (tree/PID.hatf)
 2 limits, 2 exceeded; 2 processes
 END
 sed -i "s| ([^ ]*/program.c:| (program.c:|; s|tree/[0-9]*|tree/PID|" out
@@ -180,9 +180,10 @@ check_text 'the largest share' out <want
 
 # A value that rounds to the limit is printed in full.
 judge 3 --max-allocated 9999 --max-temporary-ratio 90.909%
-grep -q 'in program (.*): 10 000 B, limit 9 999 B' out ||
+grep -q '^ *program (.*): 10 000 B allocated, limit 9 999 B' out ||
 	fail "rounded bytes: $(cat out)"
-grep -q ': 90.9091 %, limit 90.9090 %' out || fail "rounded ratio: $(cat out)"
+grep -q ': 90.9091 % temporary allocations, limit 90.9090 %' out ||
+	fail "rounded ratio: $(cat out)"
 
 # Markdown shows the largest value, also if other rows are below the limit.
 judge 3 --markdown --limit 'site * live-at-end 9' --limit 'site k|`* allocs 0'
@@ -293,13 +294,13 @@ run "$HATF" check --limits own.limits wrapped.1.hatf
 check_status "wrappers: $(cat out err)" 0
 run "$HATF" check --limits own.limits wrapped.2.hatf
 check_status 'wrappers, exceeded' 3
-grep -q 'most of it by parse ' out || fail "wrappers: $(cat out)"
+grep -q 'largest part: parse ' out || fail "wrappers: $(cat out)"
 run "$HATF" check --wrapper 'x*' --limit 'site xmalloc peak 0' wrapped.1.hatf
 check_status 'a wrapper is no site' 0
 run "$HATF" check "${wrappers[@]}" --baseline own.base --update wrapped.1.hatf
 run "$HATF" check "${wrappers[@]}" --baseline own.base wrapped.2.hatf
 check_status 'baseline with wrappers' 3
-grep -q 'live at end of parse (wrapped.c) grew by 100 B' out ||
+grep -q 'live at the end grew by 100 B, from .* in parse (wrapped.c)' out ||
 	fail "baseline with wrappers: $(cat out)"
 run "$HATF" record --check own.limits -o r.hatf wrapped/2
 check_status 'record --check with wrappers' 3
@@ -411,9 +412,9 @@ check_one_line 'diff of two processes' \
 	'hatf diff: tree: has the traces of 2 processes; name those of one *'
 # The block of early() made the peak, in a segment that is not the last.
 run "$HATF" check --max-peak 1 parts
-grep -q 'most of it by late' out && fail "a wrong site: $(cat out)"
+grep -q 'largest part: late' out && fail "a wrong site: $(cat out)"
 run "$HATF" check --max-live-at-end 1 parts
-grep -q 'most of it by late' out || fail "no site: $(cat out)"
+grep -q 'largest part: late' out || fail "no site: $(cat out)"
 
 # ------------------------------------------------------------ a file of limits
 cat >heap.limits <<'END'
@@ -541,7 +542,7 @@ run "$HATF" check --baseline heap.base old.1.hatf
 check_status "the same: $(cat out)" 0
 run "$HATF" check --baseline heap.base --fail-on 'live>999' new.?.hatf
 check_status 'grown' 3
-grep -q 'live at end grew by 1000 B from 4.9 KiB to 5.9 KiB' out ||
+grep -q 'live at the end grew by 1000 B, from 4.9 KiB to 5.9 KiB in' out ||
 	fail "grown: $(cat out)"
 run "$HATF" check --baseline heap.base --fail-on 'live>1000' new.?.hatf
 check_status 'not above the limit' 0
@@ -566,7 +567,7 @@ check 'annotations of a baseline' \
 	"$(sed -n 's/^::error \([^:]*\)::.*/\1/p' out)" \
 	'file=new/program.c,line=9,title=baseline%3A site.live>0
 file=heap.base,title=baseline%3A live>0'
-grep -q 'most of it by keep (' out || fail "no place: $(cat out)"
+grep -q 'largest part: keep (' out || fail "no place: $(cat out)"
 
 # GitHub refuses a SARIF result without a location.
 run "$HATF" check --max-peak 1 --limit 'tree peak 1' \

@@ -165,6 +165,13 @@ check 'growth of the peak' "$growth" 35000
 limit 3 "peak>$((growth - 1))"
 limit 0 "peak>$growth"
 limit 3 'site.live>4%' 6
+run "$HATF" diff --fail-on 'peak>0,site.live>49K,new.allocations>0' \
+	old.hatf.gz new.hatf.gz
+grep '^exceeded: ' out >got
+check_text 'what grew' got <<'END'
+exceeded: peak>0: peak grew by 34.2 KiB, from 188.3 KiB to 222.5 KiB in the program
+exceeded: new.allocations>0: allocations grew by 1, from 0 to 1 in brand_new() (app.cc)
+END
 # Each name of a measure.
 limit 3 'site.live-at-end>4K' 6
 limit 0 'site.live-at-end>49K,site.allocs>5'

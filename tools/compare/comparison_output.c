@@ -112,17 +112,15 @@ print_found(void *ctx, const struct condition_term *term,
 {
 	struct out *const o = ctx;
 	const struct contrast *const k = &row->contrasts[measure];
+	char sentence[MEASURE_SENTENCE_NBYTES];
 
 	out_str(o, "exceeded: ");
 	out_text(o, term->text);
-	out_printf(o, ": %s of ", measure_titles[measure]);
+	out_printf(o, ": %s in ",
+		   measure_growth_sentence(measure, k->old_side.median,
+					   k->new_side.median, sentence));
 	out_str(o, row->name != NULL ? row->name : "the program");
-	out_printf(
-		o, " grew by %s",
-		measure_figure(measure, k->new_side.median - k->old_side.median)
-			.text);
-	out_printf(o, " to %s\n",
-		   measure_figure(measure, k->new_side.median).text);
+	out_str(o, "\n");
 }
 
 static void
@@ -225,18 +223,18 @@ mark_found(void *ctx, const struct condition_term *term,
 {
 	struct out *const o = ctx;
 	const struct contrast *const k = &row->contrasts[measure];
+	char sentence[MEASURE_SENTENCE_NBYTES];
 
 	out_str(o, "- ");
 	out_code(o, term->text);
-	out_printf(o, ": %s of ", measure_titles[measure]);
+	out_printf(o, ": %s in ",
+		   measure_growth_sentence(measure, k->old_side.median,
+					   k->new_side.median, sentence));
 	if (row->name != NULL)
 		out_code(o, row->name);
 	else
 		out_str(o, "the program");
-	out_printf(
-		o, " grew by %s\n",
-		measure_figure(measure, k->new_side.median - k->old_side.median)
-			.text);
+	out_str(o, "\n");
 }
 
 bool

@@ -131,9 +131,10 @@ refuse(const char *option, const char *text, const char *at)
 	char measures[128];
 
 	message_print(
-		"%s: not a condition: '%s' at '%.20s' (want one such as "
+		"%s: not a condition: '%s'%s%.20s%s (want one such as "
 		"'peak>5%%' or 'site.live>64K'; the measures are %s)",
-		option, text, at,
+		option, text, *at != '\0' ? " at '" : "", at,
+		*at != '\0' ? "'" : "",
 		opt_list_words(measure_words, measures, sizeof(measures)));
 }
 

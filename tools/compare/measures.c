@@ -70,6 +70,22 @@ measure_growth(enum measure measure, uint64_t from, uint64_t to)
 	return f;
 }
 
+char *
+measure_growth_sentence(enum measure measure, uint64_t from, uint64_t to,
+			char *buf)
+{
+	static const char *const words[MEASURE_COUNT] = {
+		"peak",	       "bytes live at the end", "bytes allocated",
+		"allocations", "temporary blocks",
+	};
+
+	snprintf(buf, MEASURE_SENTENCE_NBYTES, "%s grew by %s, from %s to %s",
+		 words[measure], measure_figure(measure, to - from).text,
+		 measure_figure(measure, from).text,
+		 measure_figure(measure, to).text);
+	return buf;
+}
+
 struct figure
 measure_ratio(uint64_t from, uint64_t to)
 {

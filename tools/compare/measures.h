@@ -61,6 +61,16 @@ struct figure measure_figure(enum measure measure, uint64_t value);
 /* Format the growth from one value to another: "+1.3 MiB", "-12", "0". */
 struct figure measure_growth(enum measure measure, uint64_t from, uint64_t to);
 
+/* Room for the longest text of measure_growth_sentence(). */
+#define MEASURE_SENTENCE_NBYTES 256
+
+/*
+ * Write "bytes live at the end grew by 1.5 KiB, from 1.0 KiB to 2.5 KiB" to
+ * 'buf', which has MEASURE_SENTENCE_NBYTES.  Return 'buf'.
+ */
+char *measure_growth_sentence(enum measure measure, uint64_t from, uint64_t to,
+			      char *buf);
+
 /* Format a ratio: "+12.3 %", "x 4.0", "new", "gone" or "". */
 struct figure measure_ratio(uint64_t from, uint64_t to);
 

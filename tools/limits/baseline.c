@@ -7,6 +7,7 @@
 #include "tools/ui/message.h"
 #include "tools/ui/output_file.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,34 +92,43 @@ check_options(const struct baseline *b)
 	return true;
 }
 
-/* Report why a file cannot be read as JSON. */
-static void
-report(const char *path, const json_error_t *err)
+/* Read a JSON file.  On failure print a message and return NULL. */
+static json_t *
+read_file(const char *path)
 {
-	if (err->line > 0)
+	FILE *const f = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
+	json_t *root;
+	json_error_t err;
+
+	if (f == NULL) {
+		message_print("%s: %s (--update makes a baseline)",
+			      message_path(path), strerror(errno));
+		return NULL;
+	}
+	errno = 0;
+	root = json_loadf(f, JSON_REJECT_DUPLICATES, &err);
+	if (root == NULL && ferror(f) != 0)
+		message_print("%s: %s", message_path(path), strerror(errno));
+	else if (root == NULL)
 		message_print("%s:%d: not a baseline of 'hatf check' "
 			      "(--update makes one): %s",
-			      message_path(path), err->line, err->text);
-	else
-		message_print("%s (--update makes a baseline)", err->text);
+			      message_path(path), err.line, err.text);
+	if (f != stdin)
+		fclose(f);
+	return root;
 }
 
 struct baseline *
 baseline_open(const char *path)
 {
 	struct baseline *const b = calloc(1, sizeof(*b));
-	json_error_t err;
 
 	if (b == NULL) {
 		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
 		return NULL;
 	}
 	b->path = path;
-	b->root = strcmp(path, "-") == 0
-			  ? json_loadf(stdin, JSON_REJECT_DUPLICATES, &err)
-			  : json_load_file(path, JSON_REJECT_DUPLICATES, &err);
-	if (b->root == NULL)
-		report(path, &err);
+	b->root = read_file(path);
 	if (b->root == NULL || !check_head(b) || !check_options(b)) {
 		baseline_close(b);
 		return NULL;

@@ -16,6 +16,9 @@
 /* Maximum number of bytes of a sentence about a finding. */
 #define MESSAGE_NBYTES 8192
 
+/* Words before the place or the process that has the most of a value. */
+#define LARGEST_PART "largest part: "
+
 /* Return a copy of text, escaped; NULL if there is no memory. */
 static char *
 copy_escaped(const char *text)
@@ -43,6 +46,7 @@ judgement_begin(struct judgement *j, const struct limits *limits)
 		struct rule *const r = &j->rules[j->rule_count++];
 
 		r->is_tree = limits->list[i].scope == LIMIT_TREE;
+		r->unit = limit_scope_words[limits->list[i].scope];
 		r->text = copy_escaped(limits->list[i].text);
 		r->origin = copy_escaped(limits->list[i].origin);
 		if (r->text == NULL || r->origin == NULL)
@@ -103,9 +107,29 @@ measure_text(enum limit_measure measure, uint64_t value)
 	return f;
 }
 
+/* Return what a value of the limit's measure is: " live at the end". */
+static const char *
+value_words(const struct limit *limit, uint64_t value)
+{
+	static const char *const words[LIMIT_MEASURE_COUNT] = {
+		" at the peak",
+		" live at the end",
+		" allocated",
+		" allocations",
+		" temporary allocations",
+		" in the largest allocation",
+	};
+
+	if (limit->measure == LIMIT_PEAK && limit->scope == LIMIT_TREE)
+		return " as the sum of the peaks";
+	if (limit->measure == LIMIT_ALLOCS && value == 1)
+		return " allocation";
+	return words[limit->measure];
+}
+
 /*
- * Write a value and its limit.  If they differ, but their short forms are
- * equal, write both with more digits.
+ * Write a value and its limit: "4.9 KiB live at the end, limit 4.0 KiB".  If
+ * they differ, but their short forms are equal, write both with more digits.
  */
 static void
 print_values(char *buf, size_t nbytes, const struct limit *limit,
@@ -113,57 +137,52 @@ print_values(char *buf, size_t nbytes, const struct limit *limit,
 {
 	const struct figure is = measure_text(limit->measure, value);
 	const struct figure may = measure_text(limit->measure, limit->amount);
+	const char *const words = value_words(limit, value);
 	const double percent = 100.0 / LIMIT_WHOLE;
 
 	if (value == limit->amount || strcmp(is.text, may.text) != 0)
-		snprintf(buf, nbytes, "%s, limit %s", is.text, may.text);
+		snprintf(buf, nbytes, "%s%s, limit %s", is.text, words,
+			 may.text);
 	else if (limit->measure == LIMIT_TEMPORARY)
-		snprintf(buf, nbytes, "%.4f %%, limit %.4f %%",
-			 (double)value * percent,
+		snprintf(buf, nbytes, "%.4f %%%s, limit %.4f %%",
+			 (double)value * percent, words,
 			 (double)limit->amount * percent);
 	else
-		snprintf(buf, nbytes, "%s B, limit %s B",
-			 figure_count(value).text,
+		snprintf(buf, nbytes, "%s B%s, limit %s B",
+			 figure_count(value).text, words,
 			 figure_count(limit->amount).text);
 }
 
 /*
- * Format the message "peak of parse (a.c) in app: 3 MiB, limit 1 MiB; most of
- * it by ...".
+ * Format the message "parse (a.c) in app: 3 MiB at the peak, limit 1 MiB;
+ * largest part: ...".
  */
 static char *
 make_message(const struct limit *limit, const struct finding *f,
 	     bool names_trace)
 {
-	static const char *const words[LIMIT_MEASURE_COUNT] = {
-		"peak",
-		"live at the end",
-		"allocated",
-		"allocations",
-		"share of temporary allocations",
-		"largest allocation",
-	};
 	const bool is_tree = limit->scope == LIMIT_TREE;
+	const bool has_trace = names_trace && !is_tree;
 	char buf[MESSAGE_NBYTES];
 	size_t n;
 
 	n = (size_t)snprintf(
 		buf, sizeof(buf),
-		"%s%s%.3000s%s%.500s%s%.500s%s: ", words[limit->measure],
-		f->row != NULL ? " of " : "", f->row != NULL ? f->row : "",
-		is_tree ? " of all processes" : " in ",
-		is_tree ? "" : f->process, names_trace && !is_tree ? " (" : "",
-		names_trace && !is_tree ? f->trace : "",
-		names_trace && !is_tree ? ")" : "");
+		"%.3000s%s%.500s%s%.500s%s: ", f->row != NULL ? f->row : "",
+		f->row != NULL ? " in " : "",
+		is_tree ? "all processes" : f->process, has_trace ? " (" : "",
+		has_trace ? f->trace : "", has_trace ? ")" : "");
 	print_values(buf + n, sizeof(buf) - n, limit, f->value);
 	n += strlen(buf + n);
-	if (f->place.site != NULL)
-		n += (size_t)snprintf(buf + n, sizeof(buf) - n,
-				      "; most of it by %.2500s", f->place.site);
+	if (f->place.site != NULL || (is_tree && f->process != NULL))
+		n += (size_t)snprintf(
+			buf + n, sizeof(buf) - n, "; %s%.2500s",
+			limit->measure == LIMIT_SINGLE ? "by " : LARGEST_PART,
+			f->place.site != NULL ? f->place.site : "");
 	if (is_tree && f->process != NULL)
 		snprintf(buf + n, sizeof(buf) - n, "%s%.500s (%.500s)",
-			 f->place.site != NULL ? " in " : "; most of it in ",
-			 f->process, f->trace);
+			 f->place.site != NULL ? " in " : "", f->process,
+			 f->trace);
 	return strdup(buf);
 }
 
@@ -449,22 +468,18 @@ take_found(void *ctx, const struct condition_term *term,
 	const struct contrast *const k = &row->contrasts[measure];
 	const uint64_t growth = k->new_side.median - k->old_side.median;
 	struct finding found = { .value = growth };
-	char buf[MESSAGE_NBYTES];
+	char sentence[MEASURE_SENTENCE_NBYTES], buf[MESSAGE_NBYTES];
 
 	(void)term;
 	r->exceeded_count++;
 	if (!is_kept(r, growth))
 		return;
-	snprintf(buf, sizeof(buf), "%s%s%.4000s grew by %s",
-		 measure_titles[measure], row->name != NULL ? " of " : "",
-		 row->name != NULL ? row->name : "",
-		 measure_figure(measure, growth).text);
 	found.place = find_growth(g->figures, row, measure);
-	snprintf(buf + strlen(buf), sizeof(buf) - strlen(buf),
-		 " from %s to %s%s%.2500s",
-		 measure_figure(measure, k->old_side.median).text,
-		 measure_figure(measure, k->new_side.median).text,
-		 found.place.site != NULL ? "; most of it by " : "",
+	measure_growth_sentence(measure, k->old_side.median, k->new_side.median,
+				sentence);
+	snprintf(buf, sizeof(buf), "%s in %.4000s%s%.2500s", sentence,
+		 row->name != NULL ? row->name : "the program",
+		 found.place.site != NULL ? "; now the " LARGEST_PART : "",
 		 found.place.site != NULL ? found.place.site : "");
 	found.message = strdup(buf);
 	if (row->name != NULL)
@@ -494,7 +509,7 @@ judgement_add_conditions(struct judgement *j, const struct condition *condition,
 	for (unsigned i = 0; i < condition->count; i++) {
 		struct rule *const r = &j->rules[j->rule_count++];
 
-		*r = (struct rule){ .has_worst = false };
+		*r = (struct rule){ .run_count = comparison->new_count };
 		if (asprintf(&r->text, "baseline: %s",
 			     condition->terms[i].text) < 0) {
 			r->text = NULL;

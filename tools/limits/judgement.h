@@ -45,6 +45,10 @@ struct rule {
 	char *origin;	/* such as "heap.limits:3"; NULL: a condition */
 	char *baseline; /* path of the baseline, escaped; NULL: a limit */
 	bool is_tree;	/* a limit of the tree: of all processes together */
+	/* what a finding is, such as "site"; NULL: a condition */
+	const char *unit;
+	/* for a condition: the number of runs compared with the baseline */
+	unsigned run_count;
 	/* reported as exceeded, because nothing matches it */
 	bool is_unmatched;
 	bool has_worst;

@@ -41,11 +41,11 @@ print_summary(FILE *f, const struct judgement *j)
 
 /* --------------------------------------------------------------------- text */
 
-/* Print what exceeds a rule: "by 2 rows". */
+/* Print what exceeds a rule: " by 2 sites". */
 static void
 print_excess(FILE *f, const struct judgement *j, const struct rule *r)
 {
-	const uint64_t n = r->exceeded_count;
+	const uint64_t n = r->is_tree ? j->process_count : r->exceeded_count;
 	const struct figure count = figure_count(n);
 
 	if (r->is_unmatched)
@@ -53,22 +53,35 @@ print_excess(FILE *f, const struct judgement *j, const struct rule *r)
 	else if (r->baseline != NULL)
 		fprintf(f, " by %s finding%s", count.text, plural(n));
 	else if (r->findings[0].row != NULL)
-		fprintf(f, " by %s row%s", count.text, plural(n));
-	else if (r->is_tree)
-		fprintf(f, " by the sum of %s process%s",
-			figure_count(j->process_count).text,
-			j->process_count == 1 ? "" : "es");
+		fprintf(f, " by %s %s%s", count.text, r->unit, plural(n));
 	else
-		fprintf(f, " by %s process%s", count.text, n == 1 ? "" : "es");
+		fprintf(f, " by %s%s process%s",
+			r->is_tree ? "the sum of " : "", count.text,
+			n == 1 ? "" : "es");
 }
 
+/* Print the value that is closest to the limit, and whose it is. */
 static void
-print_rule(FILE *f, const struct judgement *j, const struct rule *r)
+print_worst(FILE *f, const struct rule *r)
 {
 	const struct finding *const worst = &r->worst;
 	const bool is_of_process = worst->process != NULL && !r->is_tree;
 
-	fprintf(f, "%-9s %-36s", state_of(r), r->text);
+	fprintf(f, " %s%s%s%s%s", r->worst_text.text,
+		worst->row != NULL ? " by " : "",
+		worst->row != NULL ? worst->row : "",
+		is_of_process ? " in " : "",
+		is_of_process ? worst->process : "");
+}
+
+/* Print a line for a rule. */
+static void
+print_rule(FILE *f, const struct judgement *j, const struct rule *r)
+{
+	const int width = 36;
+
+	fprintf(f, "%-9s %-*s%s", state_of(r), width, r->text,
+		strlen(r->text) >= (size_t)width ? " " : "");
 	if (r->exceeded_count != 0)
 		print_excess(f, j, r);
 	else if (r->baseline != NULL)
@@ -76,11 +89,10 @@ print_rule(FILE *f, const struct judgement *j, const struct rule *r)
 	else if (!r->has_worst)
 		fputs(" nothing matches", f);
 	else
-		fprintf(f, " %s%s%s%s%s", r->worst_text.text,
-			worst->row != NULL ? " by " : "",
-			worst->row != NULL ? worst->row : "",
-			is_of_process ? " in " : "",
-			is_of_process ? worst->process : "");
+		print_worst(f, r);
+	if (r->baseline != NULL && r->run_count != j->process_count)
+		fprintf(f, " (%u of %s processes compared)", r->run_count,
+			figure_count(j->process_count).text);
 	fputc('\n', f);
 }
 

@@ -22,7 +22,7 @@ static const char *const limit_measure_words[LIMIT_MEASURE_COUNT + 1] = {
 	"single", NULL,
 };
 
-static const char *const limit_scope_words[LIMIT_SCOPE_COUNT + 1] = {
+const char *const limit_scope_words[LIMIT_SCOPE_COUNT + 1] = {
 	"process", "tree",   "site", "function", "file",
 	"module",  "thread", "heap", NULL,
 };

@@ -77,6 +77,9 @@ struct limits {
 	unsigned wrapper_count;
 };
 
+/* The words for scopes, in the order of the enum; NULL at the end. */
+extern const char *const limit_scope_words[LIMIT_SCOPE_COUNT + 1];
+
 /*
  * Parse a limit from 'text' and append it.  'origin' says where the text comes
  * from.  On failure print a message and return false.
