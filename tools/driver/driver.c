@@ -393,7 +393,6 @@ run_trace(int words_fd)
 	 * phase late.
 	 */
 	atomic_store_explicit(&run->phase, DRIVER_RUNS, memory_order_relaxed);
-	restart(&all);
 	lanes_run(&all, header->parked_count);
 	store_measures(&all);
 	atomic_store_explicit(&run->phase, DRIVER_ENDS, memory_order_relaxed);

@@ -452,6 +452,7 @@ lanes_run(struct lanes *all, uint64_t parked_count)
 	lane_spread_init();
 	lane_place_state(first->place, LANE_CALLS, 0);
 	next_chunk(first);
+	all->restart(all);
 	lane_times_begin(&first->times);
 	run_lane(first);
 	lane_times_end(&first->times);

@@ -74,9 +74,10 @@ struct lanes {
 };
 
 /*
- * Run lane 0 on this thread and wait until the threads of all other lanes have
- * made their last calls.  This thread, and 'parked_count' other threads that do
- * not end in the trace, still exist afterwards.
+ * Begin the measurements, run lane 0 on this thread, and wait until the threads
+ * of all other lanes have made their last calls.  This thread, and
+ * 'parked_count' other threads that do not end in the trace, still exist
+ * afterwards.
  */
 void lanes_run(struct lanes *all, uint64_t parked_count);
 
