@@ -119,9 +119,34 @@ done
 run "$HATF" replay -r 2 -a glibc -a glibc:MALLOC_ARENA_MAX=1 hand.ascii
 check_status table 0
 check 'rows' "$(grep -c '^glibc' out)" 2
-grep -q '^Least time: glibc' out || fail "no verdict: $(cat out)"
+grep -q '^Least time: ' out || fail "no verdict: $(cat out)"
 run "$HATF" replay -m -r 1 -a glibc hand.ascii
 check 'Markdown' "$(grep -c '^|' out)" 3
+
+# Without calls, the times are unknown, not 0.
+printf '%s\n' "$first_line" '0 400 0x0 0 0 1' >none.ascii
+run "$HATF" replay -r 2 -a glibc -a glibc:A=1 none.ascii
+check_status 'no calls' 0
+check 'no calls: no time' \
+	"$(grep -cE '^glibc[^ ]* +too short +- +- +too short +- ' out)" 2
+run "$HATF" replay --json -r 2 -a glibc none.ascii
+check 'no calls: JSON' "$(jq -c '.allocators[0] |
+	[(.wall, .cpu, .busy | .median, .min, .max), .wait.median]' out)" \
+	'[null,null,null,null,null,null,null,null,null,0]'
+run "$HATF" replay -r 2 -a glibc -a glibc:A=1 -f 'wall>0,cpu>0' none.ascii
+check_status 'no time exceeds no limit' 0
+run "$HATF" replay -r 2 -a glibc -a glibc:A=1 -f 'wall>1.1*glibc' none.ascii
+check_status 'a limit of no time' 1
+check 'a limit of no time' "$(tail -n 1 err)" 'hatf replay: glibc: wall is' \
+	'too short to measure, so the limit is unknown (wall>1.1*glibc)'
+# The times of many calls are known.
+awk -v first="$first_line" 'BEGIN {
+	print first
+	for (i = 1; i <= 20000; i++)
+		printf("0 5000 0x%x 0 0 1\n", 8192 * i)
+}' >many.ascii
+run "$HATF" replay -r 3 -a glibc many.ascii
+check 'many calls' "$(grep -ci 'too short' out)" 0
 
 # ------------------------------------------------------------------- latencies
 replay latencies --latency hand.ascii

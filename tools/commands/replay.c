@@ -286,6 +286,17 @@ print_runs(const struct ask *ask)
 	return true;
 }
 
+/* Check the limits of --fail-if.  Return the exit status. */
+static int
+check_limits(const struct ask *ask)
+{
+	bool is_unknown;
+
+	if (limits_exceeded(&ask->limits, &ask->runs, &is_unknown))
+		return EXIT_EXCEEDED;
+	return is_unknown ? EXIT_BAD_INPUT : EXIT_FINE;
+}
+
 /* Run a compiled trace and print the result.  Return the exit status. */
 static int
 run_compiled(struct ask *ask, const struct compiled *compiled)
@@ -308,9 +319,8 @@ run_compiled(struct ask *ask, const struct compiled *compiled)
 		    verdict_report_unranked(&ask->runs) != 0 ||
 		    ask->original_runs.failed_count != 0)
 			exit_status = EXIT_BAD_INPUT;
-		if (exit_status == EXIT_FINE &&
-		    limits_exceeded(&ask->limits, &ask->runs))
-			exit_status = EXIT_EXCEEDED;
+		if (exit_status == EXIT_FINE)
+			exit_status = check_limits(ask);
 	}
 	runs_close(&ask->runs);
 	return exit_status;

@@ -4,6 +4,13 @@
 #include "tools/replay/replay_verdict.h"
 #include "tools/ui/json.h"
 
+/* Return one of the figures of a spread; null if it is unknown. */
+static json_t *
+figure_json(const struct replay_spread *s, uint64_t figure)
+{
+	return s->is_too_short ? json_null() : json_u64(figure);
+}
+
 static json_t *
 spread_json(const struct replay_column *column, unsigned m, unsigned repeat)
 {
@@ -12,8 +19,9 @@ spread_json(const struct replay_column *column, unsigned m, unsigned repeat)
 
 	for (unsigned i = 0; i < repeat; i++)
 		json_array_append_new(runs, json_u64(column->figures[i][m]));
-	return json_pack("{s:o, s:o, s:o, s:o}", "median", json_u64(s->median),
-			 "min", json_u64(s->min), "max", json_u64(s->max),
+	return json_pack("{s:o, s:o, s:o, s:o}", "median",
+			 figure_json(s, s->median), "min",
+			 figure_json(s, s->min), "max", figure_json(s, s->max),
 			 "measured", runs);
 }
 

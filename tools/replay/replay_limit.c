@@ -233,7 +233,10 @@ limits_parse(struct replay_limits *limits, const char *text,
 
 /* -------------------------------------------------------------------- check */
 
-/* If an allocator exceeds a limit, print a message and return true. */
+/*
+ * If an allocator exceeds a limit, print a message and return true.  A time
+ * that is too short to measure exceeds no limit.
+ */
 static bool
 exceeds(const struct replay_limit *term, const struct replay_runs *runs,
 	unsigned idx)
@@ -246,7 +249,7 @@ exceeds(const struct replay_limit *term, const struct replay_runs *runs,
 		bound *= (double)runs->columns[term->other]
 				 .measures[term->measure]
 				 .median;
-	if ((double)s->min <= bound)
+	if (s->is_too_short || (double)s->min <= bound)
 		return false;
 	message_print("%s: %s is %s, at least %s in each run, and the limit is "
 		      "%s (%s)",
@@ -268,15 +271,41 @@ has_failed(const struct replay_runs *runs, unsigned idx)
 	return idx != REPLAY_ANY && runs->columns[idx].fault[0] != '\0';
 }
 
+/*
+ * Does the limit refer to an allocator whose time is too short to measure?  If
+ * so, print a message.
+ */
+static bool
+has_no_bound(const struct replay_limit *term, const struct replay_runs *runs)
+{
+	const struct replay_column *other;
+
+	if (term->other == REPLAY_ANY || has_failed(runs, term->other))
+		return false;
+	other = &runs->columns[term->other];
+	if (!other->measures[term->measure].is_too_short)
+		return false;
+	message_print("%s: %s is too short to measure, so the limit is unknown "
+		      "(%s)",
+		      other->allocator->label,
+		      replay_measure_words[term->measure], term->text);
+	return true;
+}
+
 bool
 limits_exceeded(const struct replay_limits *limits,
-		const struct replay_runs *runs)
+		const struct replay_runs *runs, bool *unknown_ret)
 {
 	bool found = false;
 
+	*unknown_ret = false;
 	for (unsigned i = 0; i < limits->count; i++) {
 		const struct replay_limit *const term = &limits->terms[i];
 
+		if (has_no_bound(term, runs)) {
+			*unknown_ret = true;
+			continue;
+		}
 		for (unsigned k = 0; k < runs->count; k++)
 			if (k != term->other && !has_failed(runs, k) &&
 			    !has_failed(runs, term->other) &&

@@ -51,9 +51,10 @@ bool limits_parse(struct replay_limits *limits, const char *text,
 
 /*
  * For each term, print a message for each allocator that exceeds the bound.
- * Return true if there is such an allocator.
+ * Return true if there is such an allocator.  If a bound is a multiple of a
+ * time that is too short to measure, print a message and set '*unknown_ret'.
  */
 bool limits_exceeded(const struct replay_limits *limits,
-		     const struct replay_runs *runs);
+		     const struct replay_runs *runs, bool *unknown_ret);
 
 #endif /* REPLAY_LIMIT_H */

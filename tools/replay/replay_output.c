@@ -33,7 +33,7 @@ spread_cell(const struct replay_runs *runs, unsigned idx)
 		&runs->columns[idx].measures[REPLAY_WALL];
 	struct cell cell = { "-" };
 
-	if (runs->repeat > 1)
+	if (runs->repeat > 1 && !s->is_too_short)
 		snprintf(cell.text, sizeof(cell.text), "%.0f%%",
 			 verdict_spread(s) * 100);
 	return cell;
@@ -154,8 +154,8 @@ print_column(struct out *o, const struct replay_view *view, int width,
 		return;
 	}
 	for (unsigned m = 0; m < REPLAY_MEASURES; m++) {
-		figures[m] = runs_figure((enum replay_measure)m,
-					 c->measures[m].median);
+		figures[m] =
+			runs_median((enum replay_measure)m, &c->measures[m]);
 		ratios[m] = ratio_cell(runs, (enum replay_measure)m, idx);
 	}
 	print_row(o, view, width,
@@ -211,6 +211,31 @@ print_own_cost(struct out *o, const struct replay_view *view)
 		   figure_nbytes(s[REPLAY_PEAK_RSS].median).text);
 }
 
+/* Is a time in the table too short to measure? */
+static bool
+has_short_time(const struct replay_runs *runs)
+{
+	for (unsigned i = 0; i < runs->count; i++)
+		if (runs->columns[i].fault[0] == '\0' &&
+		    (runs->columns[i].measures[REPLAY_WALL].is_too_short ||
+		     runs->columns[i].measures[REPLAY_CPU].is_too_short))
+			return true;
+	return false;
+}
+
+/* Say what "too short" means, and what the user can do. */
+static void
+print_short_times(struct out *o, const struct replay_view *view)
+{
+	if (view->compiled->calls == 0 || !has_short_time(view->runs))
+		return;
+	out_printf(o,
+		   "%sToo short: the cost of the replay itself varies by as "
+		   "much; replay a longer trace, or time single calls with "
+		   "--latency\n",
+		   view->markdown ? "\n" : "");
+}
+
 /*
  * If threads wait for other threads, print how long all threads together were
  * in calls, and how long in waits.
@@ -233,7 +258,8 @@ print_waits(struct out *o, const struct replay_view *view)
 			continue;
 		out_str(o, view->markdown ? "- " : "  ");
 		out_str(o, runs->columns[i].allocator->label);
-		out_printf(o, ": %s + ", figure_ns(s[REPLAY_BUSY].median).text);
+		out_printf(o, ": %s + ",
+			   runs_median(REPLAY_BUSY, &s[REPLAY_BUSY]).text);
 		out_printf(o, "%s (CPU ",
 			   figure_ns(s[REPLAY_WAIT].median).text);
 		out_printf(o, "%s)\n",
@@ -316,6 +342,17 @@ print_own_stats(struct out *o, const struct replay_view *view)
 	}
 }
 
+/* Is the measure a time that is too short for all ranked allocators? */
+static bool
+are_all_short(const struct replay_runs *runs, enum replay_measure m)
+{
+	for (unsigned i = 0; i < runs->count; i++)
+		if (verdict_is_ranked(runs, i) &&
+		    !runs->columns[i].measures[m].is_too_short)
+			return false;
+	return true;
+}
+
 /* Print the best allocators for a measure. */
 static void
 print_best(struct out *o, const struct replay_runs *runs, const char *what,
@@ -324,6 +361,10 @@ print_best(struct out *o, const struct replay_runs *runs, const char *what,
 	const unsigned best = verdict_best(runs, m);
 
 	out_printf(o, "%s ", what);
+	if (are_all_short(runs, m)) {
+		out_str(o, "too short");
+		return;
+	}
 	out_str(o, runs->columns[best].allocator->label);
 	for (unsigned i = 0; i < runs->count; i++)
 		if (i != best && verdict_is_equal(runs, m, best, i))
@@ -449,6 +490,7 @@ replay_print_text(struct out *o, const struct replay_view *view)
 	if (view->markdown)
 		print_failed_calls(o, runs);
 	print_own_cost(o, view);
+	print_short_times(o, view);
 	print_waits(o, view);
 	if (runs->is_sized)
 		print_usable(o, view);

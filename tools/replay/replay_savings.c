@@ -51,7 +51,9 @@ print_measure(struct out *o, const char *what, enum replay_measure m,
 	const struct replay_spread *const b = &after->measures[m];
 
 	out_printf(o, "%s ", what);
-	if (verdict_equals(a, b))
+	if (a->is_too_short || b->is_too_short)
+		out_str(o, "too short");
+	else if (verdict_equals(a, b))
 		out_str(o, "equal (within the spread of the runs, or 1 %)");
 	else
 		print_difference(o,

@@ -63,7 +63,8 @@ verdict_equals(const struct replay_spread *a, const struct replay_spread *b)
 	const uint64_t less = a->median < b->median ? a->median : b->median;
 	const uint64_t more = a->median < b->median ? b->median : a->median;
 
-	return (a->min <= b->max && b->min <= a->max) ||
+	return (a->is_too_short && b->is_too_short) ||
+	       (a->min <= b->max && b->min <= a->max) ||
 	       more - less <= less / 100;
 }
 
@@ -80,11 +81,12 @@ double
 verdict_ratio(const struct replay_runs *runs, enum replay_measure m,
 	      unsigned idx)
 {
-	const uint64_t first = runs->columns[0].measures[m].median;
+	const struct replay_spread *const first = &runs->columns[0].measures[m];
+	const struct replay_spread *const s = &runs->columns[idx].measures[m];
 
-	return first != 0 ? (double)runs->columns[idx].measures[m].median /
-				    (double)first
-			  : NAN;
+	return first->median != 0 && !first->is_too_short && !s->is_too_short
+		       ? (double)s->median / (double)first->median
+		       : NAN;
 }
 
 double

@@ -30,8 +30,8 @@ unsigned verdict_report_unranked(const struct replay_runs *runs);
 unsigned verdict_best(const struct replay_runs *runs, enum replay_measure m);
 
 /*
- * Are two figures equal: do the ranges of their runs overlap, or do their
- * medians differ by at most 1 %?
+ * Are two figures equal: do the ranges of their runs overlap, do their medians
+ * differ by at most 1 %, or are both times too short to measure?
  */
 bool verdict_equals(const struct replay_spread *a,
 		    const struct replay_spread *b);
@@ -45,7 +45,8 @@ bool verdict_is_equal(const struct replay_runs *runs, enum replay_measure m,
 
 /*
  * Return the median of a column divided by the median of the first column; NAN
- * if the median of the first column is 0.
+ * if the median of the first column is 0, or if one of the two is a time that
+ * is too short to measure.
  */
 double verdict_ratio(const struct replay_runs *runs, enum replay_measure m,
 		     unsigned idx);

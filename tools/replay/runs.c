@@ -24,6 +24,13 @@ runs_figure(enum replay_measure measure, uint64_t n)
 	return measure == REPLAY_FAULTS ? figure_count(n) : figure_nbytes(n);
 }
 
+struct figure
+runs_median(enum replay_measure measure, const struct replay_spread *spread)
+{
+	return spread->is_too_short ? (struct figure){ "too short" }
+				    : runs_figure(measure, spread->median);
+}
+
 bool
 runs_is_time(enum replay_measure measure)
 {
@@ -203,42 +210,76 @@ compare_u64(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* The driver's own cost in a measure from which nothing is subtracted. */
+static const struct replay_spread no_cost;
+
 /*
- * Return the driver's own cost in a measure: the figure of the null allocator,
+ * Return the driver's own cost in a measure: the figures of the null allocator,
  * but without the time in which its threads wait for one another.
  */
-static uint64_t
+static const struct replay_spread *
 own_cost(const struct replay_column *null, unsigned measure)
 {
 	if (measure == REPLAY_WALL || measure == REPLAY_BUSIEST)
-		return null->measures[REPLAY_BUSIEST].median;
+		return &null->measures[REPLAY_BUSIEST];
 	return measure == REPLAY_WAIT || measure == REPLAY_WAIT_CPU
-		       ? 0
-		       : null->measures[measure].median;
+		       ? &no_cost
+		       : &null->measures[measure];
 }
 
-/*
- * Summarize the runs of a column.  Unless 'null' is NULL, subtract the driver's
- * own cost.
- */
-static void
-sum_up(struct replay_column *column, const struct replay_column *null,
-       unsigned n)
+/* Return the spread of the figures of 'n' runs in a measure. */
+static struct replay_spread
+spread_of(const struct replay_column *column, unsigned measure, unsigned n)
 {
 	uint64_t sorted[RUNS_MAX];
 
+	for (unsigned i = 0; i < n; i++)
+		sorted[i] = column->figures[i][measure];
+	qsort(sorted, n, sizeof(*sorted), compare_u64);
+	return (struct replay_spread){
+		.median = (sorted[(n - 1) / 2] + sorted[n / 2]) / 2,
+		.min = sorted[0],
+		.max = sorted[n - 1],
+	};
+}
+
+/*
+ * Is the time 's', from which the driver's own cost has been subtracted, too
+ * short to measure?  'own' has the runs of the null allocator.  Compare with
+ * the fastest of these runs, not with the slowest, since other programs may
+ * have interrupted the slowest one.
+ */
+static bool
+is_too_short(const struct replay_spread *s, const struct replay_spread *own)
+{
+	return s->min <= own->median - own->min;
+}
+
+/* Subtract the driver's own cost from the figures of an allocator. */
+static void
+subtract_own_cost(const struct replay_runs *runs, struct replay_column *column)
+{
 	for (unsigned m = 0; m < REPLAY_FIGURES; m++) {
-		const uint64_t own = null != NULL ? own_cost(null, m) : 0;
+		const struct replay_spread *const own =
+			own_cost(&runs->null, m);
 		struct replay_spread *const s = &column->measures[m];
 
-		for (unsigned i = 0; i < n; i++)
-			sorted[i] = column->figures[i][m];
-		qsort(sorted, n, sizeof(*sorted), compare_u64);
-		s->min = less(sorted[0], own);
-		s->max = less(sorted[n - 1], own);
-		s->median =
-			less((sorted[(n - 1) / 2] + sorted[n / 2]) / 2, own);
+		s->median = less(s->median, own->median);
+		s->min = less(s->min, own->median);
+		s->max = less(s->max, own->median);
+		s->is_too_short =
+			own != &no_cost &&
+			runs_is_time((enum replay_measure)m) &&
+			(runs->compiled->calls == 0 || is_too_short(s, own));
 	}
+}
+
+/* Summarize the 'n' runs of a column. */
+static void
+sum_up(struct replay_column *column, unsigned n)
+{
+	for (unsigned m = 0; m < REPLAY_FIGURES; m++)
+		column->measures[m] = spread_of(column, m, n);
 }
 
 static bool
@@ -322,10 +363,12 @@ runs_make(struct replay_runs *runs, const struct compiled *compiled,
 			return false;
 	if (!run_all(runs, compiled))
 		return false;
-	sum_up(&runs->null, NULL, runs->repeat);
+	sum_up(&runs->null, runs->repeat);
 	for (unsigned i = 0; i < runs->count; i++)
-		if (runs->columns[i].fault[0] == '\0')
-			sum_up(&runs->columns[i], &runs->null, runs->repeat);
+		if (runs->columns[i].fault[0] == '\0') {
+			sum_up(&runs->columns[i], runs->repeat);
+			subtract_own_cost(runs, &runs->columns[i]);
+		}
 	return true;
 }
 

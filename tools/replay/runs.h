@@ -60,7 +60,17 @@ struct figure runs_figure(enum replay_measure measure, uint64_t n);
  */
 struct replay_spread {
 	uint64_t median, min, max;
+	/*
+	 * This is the time of an allocator, and the driver's own cost varies by
+	 * as much as the fastest run took.  The time is thus unknown, except
+	 * that it is short.
+	 */
+	bool is_too_short;
 };
+
+/* Return the median as text for the user, or "too short". */
+struct figure runs_median(enum replay_measure measure,
+			  const struct replay_spread *spread);
 
 struct replay_column {
 	const struct allocator *allocator; /* NULL: the null allocator */

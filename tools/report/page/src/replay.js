@@ -76,8 +76,10 @@ function read(text) {
     .filter((a) => a !== null);
 }
 
+/* The median; null for a time that is too short to measure. */
 function median(allocator, member) {
-  return Number(allocator.measures[member].median);
+  const { median: value } = allocator.measures[member];
+  return value === null ? null : Number(value);
 }
 
 /* Half of the range of the runs, as a fraction of the median. */
@@ -245,6 +247,8 @@ function nameCell(allocator) {
 /* The figure of a measure, and its ratio to the first allocator's. */
 function measureCell(allocator, member, figure) {
   const value = median(allocator, member);
+  if (value === null)
+    return el('td', { class: 'number' }, 'too short');
   const base = allocators[0].index === 0 ? median(allocators[0], member) : 0;
   const ratio = base ? `\u00d7\u202f${(value / base).toFixed(2)}` : '';
   const range = replay.repeat > 1
@@ -299,6 +303,15 @@ function remarks() {
   ].filter((text) => text).map((text) => el('p', { class: 'hint' }, text));
 }
 
+/* What "too short" means, and what the user can do. */
+function shortTimes() {
+  const isShort = allocators.some((a) =>
+    measures().some(([, member]) => median(a, member) === null));
+  return isShort ? [el('p', { class: 'hint' }, 'Too short: the cost of ' +
+    'the replay itself varies by as much. Replay a longer trace, or time ' +
+    'single calls with --latency.')] : [];
+}
+
 function table() {
   return el('section', { class: 'panel', id: 'table' },
     el('h2', {}, 'Allocators'),
@@ -315,7 +328,7 @@ function table() {
       el('tbody', {}, allocators.map((a) => el('tr', {}, nameCell(a),
         measures().map(([, member, figure]) =>
           measureCell(a, member, figure))))))),
-    ...failures(),
+    ...failures(), ...shortTimes(),
     el('p', { class: 'hint' }, 'Subtracted as the replay\u2019s own: ' +
       MEASURES.slice(0, 3).map(([title, member, figure]) =>
         `${title} ${figure(own(member))}`).join(', ')));
@@ -353,7 +366,8 @@ function others(names) {
 
 function overview() {
   const { threads } = replay;
-  const fastest = best('wall');
+  const fastest = allocators.some((a) => median(a, 'wall') !== null)
+    ? best('wall') : ['too short'];
   const smallest = best('peak_rss');
   return el('section', { id: 'overview', 'aria-label': 'Overview' },
     el('p', { class: 'command' }, el('code', {}, visible(replay.file))),
