@@ -148,6 +148,20 @@ awk -v first="$first_line" 'BEGIN {
 run "$HATF" replay -r 3 -a glibc many.ascii
 check 'many calls' "$(grep -ci 'too short' out)" 0
 
+# The peak RSS for each live byte: glibc takes 5008 bytes for 5000.
+check 'heading of the ratio' "$(grep -c 'peak RSS     x  x live  ' out)" 1
+grep -qE '^glibc.* 9[5-9]\.[0-9] MiB  1\.00    1\.0[0-4] ' out ||
+	fail "memory for each live byte: $(cat out)"
+replay 'memory for each live byte' many.ascii
+check 'memory for each live byte: JSON' "$(jq '.allocators[0].peak_rss.median /
+	.peak_bytes - .allocators[0].peak_rss_per_live_byte | fabs < 0.001' \
+	out)" true
+check 'null allocator' "$(jq .driver.peak_rss_per_live_byte out)" null
+replay 'not resident' --touch first many.ascii
+check 'not resident' "$(jq '.allocators[0].peak_rss_per_live_byte' out)" null
+replay 'nothing live' none.ascii
+check 'nothing live' "$(jq '.allocators[0].peak_rss_per_live_byte' out)" null
+
 # ------------------------------------------------------------------- latencies
 replay latencies --latency hand.ascii
 check 'timed calls' "$(jq -c '[.allocators[0].latency_ns[].calls]' out)" \

@@ -50,9 +50,9 @@ bad()
 	check_one_line "$mode" "hatf replay: $name: $pattern"
 	[[ $* == *--check* ]] && return
 	# Its memory can be 0 B: the kernel counts pages in batches.
-	grep -Eq '^glibc +[0-9.]+ (ns|us|ms|s) ' out ||
+	grep -Eq '^glibc +(too short|[0-9.]+ (ns|us|ms|s)) ' out ||
 		fail "$mode: no row of glibc: $(cat out)"
-	grep -Eq "^${name//./\\.} +failed( +-){9}$" out ||
+	grep -Eq "^${name//./\\.} +failed( +-){10}$" out ||
 		fail "$mode: no failed row"
 	! grep -q '^Least' out || fail "$mode: a verdict on one allocator"
 }

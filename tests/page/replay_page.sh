@@ -126,7 +126,7 @@ if command -v node chromium >/dev/null && [ -d "$modules" ]; then
 		'begins with 4.00 KiB in 1 block, which' \
 		'./bad.so: failed calls: 1' || fail 'part.html'
 	CHROMIUM=$(command -v chromium) MODULES=$modules timeout -s KILL 120 \
-		node "$page/says.mjs" none.html 'too short' \
+		node "$page/says.mjs" none.html 'too short' '× live' \
 		'Too short: the cost of the replay' || fail 'none.html'
 fi
 finish

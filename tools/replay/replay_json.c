@@ -4,6 +4,8 @@
 #include "tools/replay/replay_verdict.h"
 #include "tools/ui/json.h"
 
+#include <math.h>
+
 /* Return one of the figures of a spread; null if it is unknown. */
 static json_t *
 figure_json(const struct replay_spread *s, uint64_t figure)
@@ -103,6 +105,15 @@ own_json(const struct replay_column *column)
 	return object;
 }
 
+/* Return the peak RSS for each live byte; null if it is unknown. */
+static json_t *
+live_ratio_json(const struct replay_runs *runs, unsigned idx)
+{
+	const double ratio = verdict_live_ratio(runs, idx);
+
+	return isnan(ratio) ? json_null() : json_real(ratio);
+}
+
 static json_t *
 column_json(const struct replay_column *column, const char *name,
 	    const struct replay_runs *runs)
@@ -129,6 +140,11 @@ column_json(const struct replay_column *column, const char *name,
 		json_object_set_new(
 			object, "busiest",
 			spread_json(column, REPLAY_BUSIEST, repeat));
+	else
+		json_object_set_new(
+			object, "peak_rss_per_live_byte",
+			live_ratio_json(runs,
+					(unsigned)(column - runs->columns)));
 	json_object_set_new(object, "peak_asked_bytes",
 			    json_u64(column->asked_nbytes));
 	json_object_set_new(object, "peak_usable_bytes",

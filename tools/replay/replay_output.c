@@ -26,6 +26,19 @@ ratio_cell(const struct replay_runs *runs, enum replay_measure m, unsigned idx)
 	return cell;
 }
 
+/* The peak RSS for each live byte. */
+static struct cell
+live_cell(const struct replay_runs *runs, unsigned idx)
+{
+	const double ratio = verdict_live_ratio(runs, idx);
+	struct cell cell = { "-" };
+
+	if (!isnan(ratio))
+		snprintf(cell.text, sizeof(cell.text),
+			 ratio < 1000 ? "%.2f" : "%.0f", ratio);
+	return cell;
+}
+
 static struct cell
 spread_cell(const struct replay_runs *runs, unsigned idx)
 {
@@ -105,15 +118,15 @@ replay_print_heading(struct out *o, const struct replay_view *view)
 
 /* -------------------------------------------------------------------- table */
 
-#define TABLE_COLUMNS 11
+#define TABLE_COLUMNS 12
 
 static const char *const latency_point_titles[LATENCY_POINTS] = {
 	"50%", "90%", "99%", "99.9%", "99.99%", "most",
 };
 
 static const char *const headings[TABLE_COLUMNS] = {
-	"allocator", "time", "x",	"+-", "CPU",	"x",
-	"peak RSS",  "x",    "end RSS", "x",  "faults",
+	"allocator", "time", "x",      "+-",	  "CPU", "x",
+	"peak RSS",  "x",    "x live", "end RSS", "x",	 "faults",
 };
 
 /* Print one row, aligned or in Markdown. */
@@ -121,8 +134,8 @@ static void
 print_row(struct out *o, const struct replay_view *view, int width,
 	  const char *const cells[TABLE_COLUMNS])
 {
-	static const int widths[TABLE_COLUMNS] = { 0,  10, 5,  4, 10, 5,
-						   10, 5,  10, 5, 9 };
+	static const int widths[TABLE_COLUMNS] = { 0,  10, 5, 4,  10, 5,
+						   10, 5,  7, 10, 5,  9 };
 
 	if (view->markdown) {
 		for (int i = 0; i < TABLE_COLUMNS; i++)
@@ -150,7 +163,7 @@ print_column(struct out *o, const struct replay_view *view, int width,
 		print_row(o, view, width,
 			  (const char *[TABLE_COLUMNS]){
 				  c->allocator->label, "failed", "-", "-", "-",
-				  "-", "-", "-", "-", "-", "-" });
+				  "-", "-", "-", "-", "-", "-", "-" });
 		return;
 	}
 	for (unsigned m = 0; m < REPLAY_MEASURES; m++) {
@@ -165,6 +178,7 @@ print_column(struct out *o, const struct replay_view *view, int width,
 			  figures[REPLAY_CPU].text, ratios[REPLAY_CPU].text,
 			  figures[REPLAY_PEAK_RSS].text,
 			  ratios[REPLAY_PEAK_RSS].text,
+			  live_cell(runs, idx).text,
 			  figures[REPLAY_END_RSS].text,
 			  ratios[REPLAY_END_RSS].text,
 			  figures[REPLAY_FAULTS].text });

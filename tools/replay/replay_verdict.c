@@ -90,6 +90,18 @@ verdict_ratio(const struct replay_runs *runs, enum replay_measure m,
 }
 
 double
+verdict_live_ratio(const struct replay_runs *runs, unsigned idx)
+{
+	const struct replay_column *const c = &runs->columns[idx];
+	const uint64_t live = runs->compiled->peak_nbytes;
+
+	return live != 0 && c->failed == 0 && runs->touch == TOUCH_ALL
+		       ? (double)c->measures[REPLAY_PEAK_RSS].median /
+				 (double)live
+		       : NAN;
+}
+
+double
 verdict_spread(const struct replay_spread *s)
 {
 	return s->median != 0

@@ -51,6 +51,14 @@ bool verdict_is_equal(const struct replay_runs *runs, enum replay_measure m,
 double verdict_ratio(const struct replay_runs *runs, enum replay_measure m,
 		     unsigned idx);
 
+/*
+ * Return the peak RSS of a column divided by the largest number of live bytes
+ * of the trace.  Return NAN if the trace has no live bytes, if a call failed,
+ * or if the replay does not write to each page of each block: the live blocks
+ * would then not be resident.
+ */
+double verdict_live_ratio(const struct replay_runs *runs, unsigned idx);
+
 /* Return (max - min) / (2 * median), or 0 if the median is 0. */
 double verdict_spread(const struct replay_spread *s);
 

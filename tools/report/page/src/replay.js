@@ -274,6 +274,13 @@ function blocks(n) {
   return `${exact(n)} ${Number(n) === 1 ? 'block' : 'blocks'}`;
 }
 
+/* The peak RSS for each live byte, or a dash. */
+function liveCell(allocator) {
+  const ratio = allocator.measures.peak_rss_per_live_byte;
+  return el('td', { class: 'number' }, ratio === null ? '\u2013'
+    : `\u00d7\u202f${ratio.toFixed(ratio < 1000 ? 2 : 0)}`);
+}
+
 /* The measures of the table. */
 function measures() {
   return replay.handovers > 0 ? [...MEASURES, ...THREAD_MEASURES] : MEASURES;
@@ -321,13 +328,17 @@ function table() {
       el('caption', {}, `Medians of ${exact(replay.repeat)} ` +
         `${replay.repeat === 1 ? 'run' : 'runs'}, the ratio to the first ` +
         'allocator, and half of the range of the runs. Bold: the best, and ' +
-        'those that equal it within the spread.'),
+        'those that equal it within the spread. \u00d7 live: the peak RSS ' +
+        'divided by the largest number of live bytes of the trace.'),
       el('thead', {}, el('tr', {}, el('th', { scope: 'col' }, 'Allocator'),
-        measures().map(([title]) =>
-          el('th', { scope: 'col', class: 'number' }, title)))),
+        measures().flatMap(([title, member]) =>
+          [title, ...(member === 'peak_rss' ? ['\u00d7 live'] : [])])
+          .map((title) =>
+            el('th', { scope: 'col', class: 'number' }, title)))),
       el('tbody', {}, allocators.map((a) => el('tr', {}, nameCell(a),
-        measures().map(([, member, figure]) =>
-          measureCell(a, member, figure))))))),
+        measures().flatMap(([, member, figure]) =>
+          [measureCell(a, member, figure),
+            ...(member === 'peak_rss' ? [liveCell(a)] : [])])))))),
     ...failures(), ...shortTimes(),
     el('p', { class: 'hint' }, 'Subtracted as the replay\u2019s own: ' +
       MEASURES.slice(0, 3).map(([title, member, figure]) =>
