@@ -245,4 +245,30 @@ bare.hatf: 48 B in 2 blocks live at the end, at 1 site
                          age 0 events to 1 events, median 1 events
 note: no call stacks, so threads and sizes stand for call sites: $advice
 EOF
+
+# -------------------------------------------------------------- without events
+header >zero.hatf
+layout >>zero.hatf
+trailer zero.hatf 0 1
+{
+	header
+	layout
+	alloc 24 0 0 0 0
+} >failed.hatf
+trailer failed.hatf 1 2
+for command in leaks report stat; do
+	run "$HATF" "$command" zero.hatf
+	check_status "$command, no events" 0
+	check "$command, no events" "$(grep '^ *note' out | tr -d : | xargs)" \
+		'note the trace has no events'
+	run "$HATF" "$command" failed.hatf
+	check "$command, no allocations" "$(grep -o 'no alloc.*' out)" \
+		'no allocations, so there are no call sites'
+done
+for trace in zero failed; do
+	run "$HATF" top "$trace.hatf"
+	check_status "top, $trace" 0
+	grep -q ' site$' out || fail "top, $trace: $(cat out)"
+	grep -q 'call stacks' out && fail "top, $trace: $(cat out)"
+done
 finish

@@ -72,6 +72,13 @@ run "$HATF" report --html exact.html exact.hatf
 grep -o '"points":{[^}]*}' exact.html >points
 [ "$(grep -o '[0-9],' points | wc -l)" -gt 140 ] || fail "$(cat points)"
 
+# No event.
+header >zero.hatf
+layout >>zero.hatf
+trailer zero.hatf 0 1
+run "$HATF" report --html zero.html zero.hatf
+check_status 'no events' 0
+
 # A program with threads, and the same without call stacks; both at once.
 "$HATF" record -g on -o stacks.hatf.gz -- \
 	"$BUILD/tests/capture/programs/threads" >/dev/null 2>&1
@@ -164,6 +171,9 @@ if command -v node chromium >/dev/null && [ -d "$modules" ]; then
 	CHROMIUM=$(command -v chromium) MODULES=$modules timeout -s KILL 120 \
 		node "$page/opens.mjs" app.html stacks.html plain.html \
 		both.html paths.html || fail 'a page does not open'
+	CHROMIUM=$(command -v chromium) MODULES=$modules timeout -s KILL 120 \
+		node "$page/says.mjs" zero.html 'This trace has no events.' ||
+		fail 'zero.html'
 	CHROMIUM=$(command -v chromium) MODULES=$modules timeout -s KILL 120 \
 		node "$page/says.mjs" exact.html '44 % of the rows in use' \
 		'steps of up to 7 ms' '< 7 ms' ||

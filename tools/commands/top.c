@@ -450,7 +450,8 @@ print_page(struct watch *w)
 	p->rows = w->ask->threads ? w->threads : w->sites;
 	p->key = (enum live_key)w->ask->key;
 	p->unit = w->ask->threads ? "thread"
-		  : live_sites_has_stacks(w->sites)
+		  : live_sites_has_stacks(w->sites) ||
+				  !live_sites_has_blocks(w->sites)
 			  ? "site"
 			  : "thread and size (the trace has no call stacks)";
 	return live_screen_print(p);

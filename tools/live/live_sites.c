@@ -45,7 +45,7 @@ struct live_sites {
 	size_t stack_count; /* number of valid entries of 'stacks' */
 	size_t stack_cap;
 	uint32_t update_count;
-	bool has_stacks;
+	bool has_stacks, has_blocks;
 };
 
 /* --------------------------------------------------------------------- rows */
@@ -153,6 +153,12 @@ live_sites_rows(struct live_sites *s, size_t *n_ret)
 {
 	*n_ret = s->count;
 	return s->rows;
+}
+
+bool
+live_sites_has_blocks(const struct live_sites *s)
+{
+	return s->has_blocks;
 }
 
 bool
@@ -442,6 +448,7 @@ live_sites_update(struct live_sites *s, const struct live_trace *t,
 
 	s->update_count++;
 	s->has_stacks = s->by == BY_SITE && groups_has_stacks(c);
+	s->has_blocks = groups_has_blocks(c);
 	for (size_t i = 0; i < s->count; i++) {
 		struct live_site *const site = &s->rows[i];
 

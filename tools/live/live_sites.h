@@ -82,6 +82,12 @@ void live_sites_forget_stacks(struct live_sites *s);
 /* Return the rows, in any order; the next update may move them. */
 struct live_site *live_sites_rows(struct live_sites *s, size_t *n_ret);
 
+/*
+ * At the last update, had the trace allocated a block, or had a block been live
+ * when the trace began?
+ */
+bool live_sites_has_blocks(const struct live_sites *s);
+
 /* Are the rows sites, and did the trace have call stacks at the last update? */
 bool live_sites_has_stacks(const struct live_sites *s);
 

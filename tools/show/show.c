@@ -455,6 +455,10 @@ show_advice(const struct gathering *g)
 			       : "no block of this snapshot has a call stack, "
 				 "so threads and sizes stand for call sites: "
 				 "'hatf record' without -G takes call stacks";
+	if (!groups_has_blocks(g->census))
+		return g->census->event_count == 0
+			       ? "the trace has no events"
+			       : "no allocations, so there are no call sites";
 	if (!groups_has_stacks(g->census))
 		return "no call stacks, so threads and sizes stand for call "
 		       "sites: 'hatf record' without -G takes call stacks";

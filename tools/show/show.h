@@ -115,8 +115,9 @@ void show_doubts(struct out *o, const struct gathering *g, const char *prefix);
 const char *show_doubt(const struct gathering *g);
 
 /*
- * Return advice on how to get call stacks or names of functions; NULL if the
- * trace has both.
+ * Return advice on how to get call stacks or names of functions, or that the
+ * trace has none because it has no allocations.  Return NULL if the trace has
+ * both.
  */
 const char *show_advice(const struct gathering *g);
 

@@ -17,6 +17,12 @@ groups_has_stacks(const struct census *c)
 	return c->by_stack.count > STACK_FIRST;
 }
 
+bool
+groups_has_blocks(const struct census *c)
+{
+	return c->total.allocated.count != 0 || c->start.count != 0;
+}
+
 /* ------------------------------------------------------------------- names */
 
 /* Return the slot of a name, or the free slot where the name belongs. */

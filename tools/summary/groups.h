@@ -78,6 +78,9 @@ enum group_key {
 /* Has the census counted a call with a defined stack? */
 bool groups_has_stacks(const struct census *c);
 
+/* Was a block allocated, or live when the trace or the window began? */
+bool groups_has_blocks(const struct census *c);
+
 /*
  * Make the groups of a census, after census_end().  Return false if there is no
  * memory.

@@ -55,6 +55,15 @@ export function overview() {
 const SIGNS = { ok: ['\u2713', 'fine'], note: ['i', 'note'],
   bad: ['!', 'problem'] };
 
+/* Why a trace has no call stacks. */
+function withoutStacks({ meta }) {
+  return Number(meta.events) === 0
+    ? el('span', {}, 'This trace has no events.')
+    : el('span', {}, 'This trace has no call stacks, so a site is a thread ' +
+      'and a size class. For functions and lines, record with ',
+    el('code', {}, 'hatf record -g on'), '.');
+}
+
 export function health() {
   const list = el('ul', { class: 'health' });
   on('trace', () => replace(list, state.trace.health.map(({ level, text }) => {
@@ -62,10 +71,7 @@ export function health() {
     return el('li', { class: level in SIGNS ? level : 'note' },
       el('b', { 'aria-label': word }, sign), el('span', {}, text));
   }), !state.trace.stacks && el('li', { class: 'note' },
-    el('b', { 'aria-label': 'note' }, 'i'), el('span', {},
-      'This trace has no call stacks, so a site is a thread and a size ' +
-      'class. For functions and lines, record with ',
-      el('code', {}, 'hatf record -g on'), '.'))));
+    el('b', { 'aria-label': 'note' }, 'i'), withoutStacks(state.trace))));
   return el('section', { class: 'panel', id: 'health' },
     el('h2', {}, 'Health of the trace'), list);
 }
