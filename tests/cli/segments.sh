@@ -90,4 +90,28 @@ grep -q '^  live at the start 2 objects, 50 B$' out || fail "info: $(cat out)"
 run "$HATF" dump b.hatf.gz
 grep -q '^2 alloc size=20 addr=0x2000 .* carried=1$' out ||
 	fail "dump: $(cat out)"
+
+# Commands that treat each file as a trace say that files are segments.
+for command in leaks report; do
+	run "$HATF" "$command" a.hatf.gz b.hatf.gz
+	check_status "$command" 0
+	check "$command: note" "$(tail -n 1 out | cut -d : -f 1-2)" \
+		'note: 2 files are segments of one process'
+	for files in a.hatf.gz 'a.hatf.gz --json b.hatf.gz'; do
+		# shellcheck disable=SC2086 # several words
+		run "$HATF" "$command" $files
+		check "$command $files" "$(grep -c segments out)" 0
+	done
+done
+sed 's/pid=42/pid=43/' a.ascii >c.ascii
+sed 's/pid=42/pid=43/' b.ascii >d.ascii
+run "$HATF" leaks a.ascii b.ascii b.ascii c.ascii d.ascii
+check 'two processes' "$(tail -n 1 out | cut -d : -f 1-2)" \
+	'note: 5 files are segments of 2 processes'
+run "$HATF" leaks a.hatf.gz b.hatf.gz
+check 'leaks: advice' "$(tail -n 1 out | cut -d : -f 3)" \
+	' the last segment has the blocks that are live when the process' \
+	'ends'
+run "$HATF" tree --peak --json a.hatf.gz b.hatf.gz
+check 'tree: peak' "$(jq .peak_live_bytes out)" 60
 finish

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* leaks.c - hatf leaks: the blocks that are live at the end, by site */
 #include "tools/commands/commands.h"
+#include "tools/show/segments_note.h"
 #include "tools/show/show.h"
 #include "tools/show/suppressions.h"
 #include "tools/show/trends.h"
@@ -76,6 +77,7 @@ struct ask {
 	uint64_t top;
 	struct suppressions suppressions;
 	struct gather_options gathering;
+	struct segments_note segments;
 };
 
 /* What the command prints about one trace. */
@@ -528,6 +530,7 @@ leaks_file(const char *path, struct ask *ask, bool first)
 		 */
 		out_flush(o);
 		site_names_report_wrappers(l.g->names, path);
+		segments_note_add(&ask->segments, l.g->scan.reader);
 		exit_status = judge(&l);
 	}
 	groups_free(&l.sites);
@@ -601,6 +604,10 @@ command_leaks(int argc, char **argv)
 			exit_status = status;
 	}
 	suppressions_free(&ask.suppressions);
+	if (!ask.json)
+		segments_note_print(out_stdout(), &ask.segments,
+				    "the last segment has the blocks that are "
+				    "live when the process ends");
 	if (first < 0 || first == argc)
 		return exit_status;
 	return out_finish(out_stdout(), exit_status);

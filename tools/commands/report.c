@@ -5,6 +5,7 @@
 #include "tools/commands/commands.h"
 #include "tools/report/page_file.h"
 #include "tools/show/callers.h"
+#include "tools/show/segments_note.h"
 #include "tools/show/show.h"
 #include "tools/show/show_waste.h"
 #include "tools/show/wrapper_hint.h"
@@ -73,6 +74,7 @@ struct ask {
 	uint64_t top;	  /* number of lines of each list; 0: all */
 	const char *html; /* NULL: no page */
 	struct gather_options gathering;
+	struct segments_note segments;
 };
 
 /* Return how many lines of a list to print, by default 'usual'. */
@@ -498,7 +500,7 @@ make_report(struct report *r)
 
 /* Report on one file.  Return the exit status. */
 static int
-report_file(const char *path, const struct ask *ask, bool first)
+report_file(const char *path, struct ask *ask, bool first)
 {
 	struct out *const o = out_stdout();
 	struct gathering *const g = gather_open(path, &ask->gathering);
@@ -522,6 +524,7 @@ report_file(const char *path, const struct ask *ask, bool first)
 	 */
 	out_flush(o);
 	site_names_report_wrappers(g->names, path);
+	segments_note_add(&ask->segments, g->scan.reader);
 	if (g->fault != NULL)
 		message_print("%s: %s", message_path(path), g->fault);
 	callers_close(r.callers);
@@ -606,5 +609,10 @@ command_report(int argc, char **argv)
 	for (int i = first; i < argc && !out_failed(out_stdout()); i++)
 		if (report_file(argv[i], &ask, i == first) != EXIT_FINE)
 			exit_status = EXIT_BAD_INPUT;
+	if (!ask.json)
+		segments_note_print(out_stdout(), &ask.segments,
+				    "each report is about one segment; 'hatf "
+				    "tree --peak' prints the peak of the "
+				    "process");
 	return out_finish(out_stdout(), exit_status);
 }
