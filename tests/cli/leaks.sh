@@ -271,4 +271,67 @@ for trace in zero failed; do
 	grep -q ' site$' out || fail "top, $trace: $(cat out)"
 	grep -q 'call stacks' out && fail "top, $trace: $(cat out)"
 done
+
+# -------------------------------------------------------------- a coarse clock
+# aged FILE LINE...: a trace with such clock comments, whose 3 blocks have the
+# ages 1.234567 s, 60.4 ms and 0.
+aged()
+{
+	local file=$1
+
+	shift
+	{
+		header clock=auto unit=us
+		layout
+		while [ $# -gt 0 ]; do
+			comment "HATF clock\n$1\n"
+			shift
+		done
+		alloc 24 0x1000 0 0 0
+		alloc 240 0x2000 0 0 1174167
+		alloc 2400 0x3000 0 0 1234567
+	} >"$file"
+	trailer "$file" 3 $((4 + $(grep -ac 'HATF clock' "$file")))
+}
+# ages FILE: the ages in the report of the leaks, from the oldest block on.
+ages()
+{
+	run "$HATF" leaks "$1"
+	check_status "$1: $(cat err)" 0
+	sed -n 's/^ *age //p' out | tac | tr '\n' ',' | sed 's/,$//'
+}
+aged auto.hatf
+check 'ticks of 2 ms' "$(ages auto.hatf)" '1.235 s,60 ms,less than 2 ms'
+aged long.hatf 'clock=coarse\ntime=0\nstep=130000' 'clock=coarse\ntime=9'
+check 'ticks of 130 ms' "$(ages long.hatf)" \
+	'1.2 s,less than 200 ms,less than 200 ms'
+check 'the longest tick' "$("$HATF" leaks --json long.hatf | jq -c \
+	'[.tick_ns, .sites[2].oldest.ns]')" '[130000000,1234567000]'
+run "$HATF" report long.hatf
+check 'ages of a report' "$(grep -c ' age less than 200 ms, sizes' out)" 2
+check 'no ticks' "$("$HATF" leaks --json app.hatf | jq .tick_ns)" null
+run "$HATF" stat --by lifetime long.hatf
+grep -q 'has ticks of up to 130 ms: ' out || fail "the note: $(cat out)"
+# Several ages of one site, with and without a block from before the trace.
+{
+	header clock=coarse unit=us
+	layout
+	alloc 24 0x1000 0 0 0 '\x02'
+	alloc 24 0x2000 0 0 1000
+	alloc 24 0x3000 0 0 51000
+	alloc 24 0x4000 0 0 91700
+} >carried.hatf
+trailer carried.hatf 3 5
+check 'a block from before' "$(ages carried.hatf)" \
+	'less than 2 ms to more than 89 ms, median 91 ms'
+{
+	header clock=coarse unit=us
+	layout
+	alloc 24 0x1000 0 0 1000
+	alloc 24 0x2000 0 0 1001
+	alloc 24 0x3000 0 0 1002
+} >short.hatf
+trailer short.hatf 3 4
+check 'short ages' "$(ages short.hatf)" 'less than 2 ms to less than 3 ms,' \
+	'median less than 3 ms'
 finish

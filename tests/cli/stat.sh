@@ -229,8 +229,8 @@ check 'exact sizes' "$("$HATF" stat --json --by size bare.hatf |
 # Lifetimes that are shorter than the ticks of the clock.
 run "$HATF" stat --by lifetime bare.hatf
 check 'a coarse clock' "$(tail -n 1 out)" 'note: the clock of this trace' \
-	'ticks about every millisecond: shorter lifetimes may look like 0;' \
-	"use 'hatf record --clock us'"
+	'has ticks of up to 2 ms: shorter lifetimes may look like 0; use' \
+	"'hatf record --clock us'"
 run "$HATF" stat --by lifetime hand.hatf
 grep note: out && fail 'lifetimes: a note on an exact clock'
 

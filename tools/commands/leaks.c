@@ -443,6 +443,7 @@ print_json(struct out *o, const struct leaks *l)
 	} keys[] = {
 		{ "trace", json_text(message_path(l->g->scan.path)) },
 		{ "by", json_string(l->sites.of_stacks ? "site" : "lane") },
+		{ "tick_ns", show_json_tick(l->g->census) },
 		{ "advice", json_text(show_advice(l->g)) },
 		{ "live", show_json_amount(&l->live) },
 		{ "suppressed", show_json_amount(&l->suppressed) },

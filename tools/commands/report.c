@@ -456,6 +456,7 @@ print_json(struct out *o, const struct report *r, const struct ask *ask)
 		{ "command", json_text(header_of(r, "command")) },
 		{ "by", json_string(groups_has_stacks(c) ? "site" : "lane") },
 		{ "advice", json_text(show_advice(r->g)) },
+		{ "tick_ns", show_json_tick(c) },
 		{ "calls", json_calls(c) },
 		{ "total", show_json_account(c, &c->total) },
 		{ "peak", show_json_moment(c, &c->peak) },

@@ -57,13 +57,10 @@ tick_of(const struct data *d)
 	static const struct {
 		const char *clock;
 		uint64_t tick_us;
-	} ticks[] = { { "ns", 1 },
-		      { "us", 2 },
-		      { "coarse", PAGE_COARSE_TICK },
-		      { "auto", PAGE_COARSE_TICK } };
+	} ticks[] = { { "ns", 1 }, { "us", 2 } };
 	const char *const clock =
 		hatf_reader_header(d->g->scan.reader, "clock");
-	uint64_t tick_us = d->sights->tick_us;
+	uint64_t tick_us = d->c->tick_us;
 
 	for (size_t i = 0; i < sizeof(ticks) / sizeof(ticks[0]); i++)
 		if (clock != NULL && strcmp(clock, ticks[i].clock) == 0 &&

@@ -125,24 +125,6 @@ find_number(const struct hatf_event *e, const char *key, uint64_t otherwise)
 	return strtoull(digits, NULL, 10);
 }
 
-/* Note the longest step of a coarse clock, from a comment of kind 'clock'. */
-static void
-note_clock(struct page_sights *s, const struct hatf_event *e)
-{
-	size_t nbytes;
-	const char *const clock = is_kind(e, "HATF clock\n")
-					  ? find_value(e, "\nclock=", &nbytes)
-					  : NULL;
-
-	if (clock != NULL && nbytes == 6 && memcmp(clock, "coarse", 6) == 0) {
-		const uint64_t step =
-			find_number(e, "\nstep=", PAGE_COARSE_TICK);
-
-		if (step > s->tick_us)
-			s->tick_us = step < UINT32_MAX ? step : UINT32_MAX;
-	}
-}
-
 /* ----------------------------------------------------------------- events */
 
 static bool
@@ -224,7 +206,6 @@ page_sights_see(void *ctx, const struct census *c,
 
 	for (size_t i = 0; i < n && !s->no_memory; i++) {
 		if (events[i].kind == HATF_EVENT_COMMENT) {
-			note_clock(s, &events[i]);
 			note_mark(s, &events[i],
 				  time_of_comment(s, c, &events[i]));
 			continue;

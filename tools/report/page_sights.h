@@ -18,12 +18,6 @@
 /* Maximum number of marks that a page shows; further marks are only counted. */
 #define PAGE_MARKS_MAX 500
 
-/*
- * The longest step, in microseconds, to assume for a coarse clock if the trace
- * states no longest step.
- */
-#define PAGE_COARSE_TICK 2000
-
 /* Stands for an unknown time. */
 #define PAGE_NEVER UINT64_MAX
 
@@ -46,8 +40,6 @@ struct page_sights {
 	struct page_mark marks[PAGE_MARKS_MAX];
 	uint32_t mark_count;
 	uint64_t marks_left_out;
-	/* the longest step of a coarse clock that a comment states; 0: none */
-	uint64_t tick_us;
 	/* number of calls so far, as the census counts them */
 	uint64_t event_count;
 	struct page_map map;

@@ -224,18 +224,62 @@ show_moment(const struct census *c, const struct moment *m)
 			    : show_events(m->event);
 }
 
+/* An age as text. */
+struct age_text {
+	char text[48];
+};
+
 /*
- * Print an age.  'is_least': the block is older than the trace, so its age is
- * only a lower bound.
+ * Return an age by a clock whose ticks are up to 'tick_ns' long.  Each of the
+ * two moments may be too early by a tick, so the age may be wrong by a tick.
+ * Print no digits that are less than a tick.
  */
-static void
-print_age(struct out *o, const struct census *c, const struct age *age,
-	  bool is_least)
+static struct age_text
+coarse_age(uint64_t ns, uint64_t tick_ns, bool is_least)
 {
+	const bool is_short = ns < tick_ns;
+	struct age_text age = { "unknown" };
+	uint64_t unit_ns = 1;
+
+	while (unit_ns <= tick_ns / 10)
+		unit_ns *= 10;
+	if (is_least && is_short)
+		return age;
 	if (is_least)
-		out_str(o, "more than ");
-	out_str(o, c->has_times ? show_units(c, age->time).text
-				: show_events(age->events).text);
+		ns -= tick_ns;
+	else if (is_short)
+		ns += tick_ns + unit_ns - 1;
+	else if (ns <= UINT64_MAX - unit_ns)
+		ns += unit_ns / 2;
+	snprintf(age.text, sizeof(age.text), "%s%s",
+		 is_least   ? "more than "
+		 : is_short ? "less than "
+			    : "",
+		 figure_ns_to(ns - ns % unit_ns, unit_ns).text);
+	return age;
+}
+
+/*
+ * Return an age as text.  'is_least': the block is older than the trace, so its
+ * age is only a lower bound.
+ */
+static struct age_text
+age_text(const struct census *c, const struct age *age, bool is_least)
+{
+	const uint64_t tick_ns = c->tick_us * 1000;
+	struct age_text text;
+	uint64_t ns;
+
+	if (c->has_times && tick_ns != 0) {
+		if (__builtin_mul_overflow(age->time, c->unit_ns, &ns))
+			ns = UINT64_MAX;
+		return coarse_age(ns, tick_ns, is_least);
+	}
+	snprintf(text.text, sizeof(text.text), "%s%s",
+		 is_least ? "more than " : "",
+		 c->has_times ? show_units(c, age->time).text
+			      : show_events(age->events).text);
+	return text;
 }
 
 void
@@ -243,6 +287,7 @@ show_ages(struct out *o, const struct census *c, const struct ages *ages,
 	  bool has_median)
 {
 	const uint64_t older = ages->older_count;
+	struct age_text newest, oldest;
 
 	out_str(o, "age ");
 	if (older == ages->count) {
@@ -250,18 +295,21 @@ show_ages(struct out *o, const struct census *c, const struct ages *ages,
 		    0)
 			out_str(o, "unknown");
 		else
-			print_age(o, c, &ages->oldest, true);
+			out_str(o, age_text(c, &ages->oldest, true).text);
 		return;
 	}
-	print_age(o, c, &ages->newest, false);
-	if (has_median && ages->count == 1)
+	newest = age_text(c, &ages->newest, false);
+	oldest = age_text(c, &ages->oldest, older != 0);
+	out_str(o, newest.text);
+	if ((has_median && ages->count == 1) ||
+	    (c->tick_us != 0 && strcmp(newest.text, oldest.text) == 0))
 		return;
-	out_str(o, " to ");
-	print_age(o, c, &ages->oldest, older != 0);
+	out_printf(o, " to %s", oldest.text);
 	if (!has_median)
 		return;
 	out_str(o, ", median ");
-	print_age(o, c, &ages->median, older > (ages->count - 1) / 2);
+	out_str(o,
+		age_text(c, &ages->median, older > (ages->count - 1) / 2).text);
 }
 
 /* --------------------------------------------------------------------- JSON */
@@ -276,6 +324,13 @@ show_json_ns(const struct census *c, uint64_t units)
 	if (__builtin_mul_overflow(units, c->unit_ns, &ns))
 		ns = UINT64_MAX;
 	return json_u64(ns);
+}
+
+json_t *
+show_json_tick(const struct census *c)
+{
+	return c->has_times && c->tick_us != 0 ? json_u64(c->tick_us * 1000)
+					       : json_null();
 }
 
 json_t *

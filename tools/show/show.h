@@ -90,6 +90,12 @@ json_t *show_json_age(const struct census *c, const struct age *age);
 json_t *show_json_ns(const struct census *c, uint64_t units);
 
 /*
+ * Return the longest tick of a coarse clock, in nanoseconds.  If the trace has
+ * no such clock, return JSON's null.
+ */
+json_t *show_json_tick(const struct census *c);
+
+/*
  * The health of a trace: the reasons why its figures may be wrong or
  * incomplete.  show_health() prints a line that says whether the trace is
  * complete, and a line for each other reason.  show_json_health() returns an

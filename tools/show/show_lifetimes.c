@@ -5,7 +5,6 @@
 #include "tools/show/show.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* Sum the blocks, of all sizes, whose lifetime is of class 'life'. */
 static struct amount
@@ -18,16 +17,6 @@ sum_lifetimes(const struct census *c, unsigned life)
 					 ? &c->lifetime_time[size][life]
 					 : &c->lifetime_events[size][life]);
 	return sum;
-}
-
-/* Did the recorder take times from ticks of its clock (FORMAT, "Times")? */
-static bool
-is_coarse(const struct census *c)
-{
-	const char *const clock = hatf_reader_header(c->reader, "clock");
-
-	return clock != NULL &&
-	       (strcmp(clock, "coarse") == 0 || strcmp(clock, "auto") == 0);
 }
 
 void
@@ -55,10 +44,12 @@ show_lifetimes(struct out *o, const struct census *c)
 	out_printf(o, "%11s", figure_nbytes(c->total.live.nbytes).text);
 	out_printf(o, " %12s", figure_count(c->total.live.count).text);
 	out_printf(o, " %7s  live at the end\n", "");
-	if (c->has_times && is_coarse(c))
-		out_str(o, "note: the clock of this trace ticks about every "
-			   "millisecond: shorter lifetimes may look like 0; "
-			   "use 'hatf record --clock us'\n");
+	if (c->has_times && c->tick_us != 0)
+		out_printf(o,
+			   "note: the clock of this trace has ticks of up to "
+			   "%s: shorter lifetimes may look like 0; use 'hatf "
+			   "record --clock us'\n",
+			   figure_ns_to(c->tick_us * 1000, 1000000).text);
 }
 
 json_t *

@@ -106,26 +106,63 @@ find_value(const struct hatf_event *e, const char *key, size_t *nbytes_ret)
 	return NULL;
 }
 
+/* Find the value of a key, a decimal number.  Return false if there is none. */
+static bool
+find_number(const struct hatf_event *e, const char *key, uint64_t *n_ret)
+{
+	size_t nbytes;
+	const char *const text = find_value(e, key, &nbytes);
+	char digits[24], *end;
+
+	if (text == NULL || nbytes == 0 || nbytes >= sizeof(digits))
+		return false;
+	memcpy(digits, text, nbytes);
+	digits[nbytes] = '\0';
+	*n_ret = strtoull(digits, &end, 10);
+	return *end == '\0';
+}
+
+/* Length of a tick if the trace does not state it (FORMAT.md, "Times"). */
+#define COARSE_TICK_US 2000
+
+/* Note the ticks of a coarse clock, from a comment of kind 'clock'. */
+static void
+on_clock(struct census *s, const struct hatf_event *e)
+{
+	size_t nbytes;
+	const char *const clock = find_value(e, "clock", &nbytes);
+	uint64_t tick_us;
+
+	if (clock == NULL || nbytes != 6 || memcmp(clock, "coarse", 6) != 0)
+		return;
+	if (!find_number(e, "step", &tick_us))
+		tick_us = COARSE_TICK_US;
+	if (tick_us > s->tick_us)
+		s->tick_us = tick_us < UINT32_MAX ? tick_us : UINT32_MAX;
+}
+
+/* Return the ticks of the clock with which the trace begins; 0: none. */
+static uint64_t
+first_tick_us(const struct hatf_reader *reader)
+{
+	const char *const clock = hatf_reader_header(reader, "clock");
+
+	return clock != NULL && (strcmp(clock, "coarse") == 0 ||
+				 strcmp(clock, "auto") == 0)
+		       ? COARSE_TICK_US
+		       : 0;
+}
+
 /* Handle a comment that gives a thread a new name. */
 static void
 on_thread_name(struct census *s, const struct hatf_event *e)
 {
-	size_t number_nbytes, name_nbytes;
-	const char *const number = find_value(e, "thread", &number_nbytes);
-	const char *const name = find_value(e, "name", &name_nbytes);
-	char digits[24];
-	char *end;
+	size_t nbytes;
+	const char *const name = find_value(e, "name", &nbytes);
+	uint64_t id;
 
-	if (number == NULL || name == NULL || number_nbytes == 0 ||
-	    number_nbytes >= sizeof(digits))
-		return;
-	memcpy(digits, number, number_nbytes);
-	digits[number_nbytes] = '\0';
-
-	const uint64_t id = strtoull(digits, &end, 10);
-
-	if (*end == '\0')
-		name_thread(s, id, name, name_nbytes);
+	if (name != NULL && find_number(e, "thread", &id))
+		name_thread(s, id, name, nbytes);
 }
 
 static void
@@ -148,6 +185,8 @@ on_comment(struct census *s, const struct hatf_event *e)
 			s->bad_definitions++;
 	} else if (begins(e, "HATF thread\n")) {
 		on_thread_name(s, e);
+	} else if (begins(e, "HATF clock\n")) {
+		on_clock(s, e);
 	}
 }
 
@@ -450,6 +489,7 @@ census_open(struct hatf_reader *reader, const struct hatf_events *events,
 	s->begun = !s->window.range.from.is_set;
 	s->unit_ns = scan_unit_ns(hatf_reader_header(reader, "unit"));
 	s->has_times = s->unit_ns != 0;
+	s->tick_us = first_tick_us(reader);
 	if (hatf_stacks_open(&s->stacks) != HATF_OK)
 		s->no_memory = true;
 	else

@@ -127,6 +127,11 @@ struct census {
 	bool no_memory;
 	bool has_times;	  /* the trace's times have a unit */
 	uint64_t unit_ns; /* nanoseconds per time unit, or 0 */
+	/*
+	 * Longest tick of a coarse clock so far, in microseconds: the time of
+	 * an event may be too early by this.  0: the clock was never coarse.
+	 */
+	uint64_t tick_us;
 
 	struct account total;
 	struct moment first, last; /* first and last moment of the window */

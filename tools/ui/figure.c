@@ -67,6 +67,27 @@ figure_ns(uint64_t ns)
 }
 
 struct figure
+figure_ns_to(uint64_t ns, uint64_t unit_ns)
+{
+	static const char *const units[] = { "ns", "us", "ms", "s" };
+	struct figure f;
+	unsigned unit = 0;
+	int decimals = 0;
+	uint64_t scale = 1;
+
+	if (ns >= (uint64_t)60 * 1000000000)
+		return figure_ns(ns);
+	for (; unit < 3 && ns / scale >= 1000; unit++)
+		scale *= 1000;
+	for (uint64_t digit = scale; digit > unit_ns && decimals < 3;
+	     digit /= 10)
+		decimals++;
+	snprintf(f.text, sizeof(f.text), "%.*f %s", decimals,
+		 (double)ns / (double)scale, units[unit]);
+	return f;
+}
+
+struct figure
 figure_part(double part)
 {
 	const double whole = 1 / part;

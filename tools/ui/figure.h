@@ -20,6 +20,13 @@ struct figure figure_nbytes(uint64_t nbytes);
 /* For example, "12 ns", "1.234 ms", "12.345 s" or "2 h 03 min". */
 struct figure figure_ns(uint64_t ns);
 
+/*
+ * Like figure_ns(), but without the digits that are less than 'unit_ns', a
+ * power of ten.  'ns' must be a multiple of 'unit_ns'.  For example, "94 ms"
+ * or "1.2 s".
+ */
+struct figure figure_ns_to(uint64_t ns, uint64_t unit_ns);
+
 /* For example, "1 in 2.5" or "1 in 1 000".  'part' is above 0 and at most 1. */
 struct figure figure_part(double part);
 
