@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "hatf/recorder/bells.h"
+#include "hatf/recorder/refusals.h"
 #include "preload/clock/clock.h"
 #include "preload/record/record.h"
 #include "preload/record/record_order.h"
@@ -368,7 +369,7 @@ rotate(void)
 		 * 'fork_kept_ns' again.
 		 */
 		writer->fork_kept_ns = 0;
-		return "a fork is under way; try again";
+		return REFUSAL_FORKING;
 	}
 	if (!writer_rotate_now())
 		return say_errno(writer->trace.error);

@@ -201,6 +201,33 @@ test_time()
 	kill "${servers[@]: -3}"
 }
 
+# The recorder refuses to rotate because of a fork, and later does not or always
+# does.
+test_forks()
+{
+	fake "$python" fake.py "$sockets" self "$TMP/answer"
+	printf 'error\nreason=a fork is under way; try again\n' >answer
+	(
+		while [ "$(wc -l <"$log")" -lt 3 ]; do sleep 0.02; done
+		printf 'ok\nstate=recording\n' >later
+		mv later answer
+	) &
+	servers+=($!)
+	ctl "$pid" rotate
+	check_status 'a fork, then none' 0
+	check_silent 'a fork, then none'
+	printf 'error\nreason=a fork is under way; try again\n' >answer
+	ctl "$pid" rotate
+	refused 'forks for ever' "*: $pid: a fork is under way; try again"
+	check 'orders' "$(sort -u "$log" | xargs)" 'listens rotate'
+	# Other refusals are final.
+	printf 'error\nreason=not now\n' >answer
+	: >"$log"
+	ctl "$pid" rotate
+	refused 'another reason' "*: $pid: not now"
+	check 'orders, another reason' "$(cat "$log")" rotate
+}
+
 # In place of a process's socket there is a link, a file, or the socket of
 # another process.
 test_place()
@@ -503,6 +530,7 @@ test_number_again()
 test_terminal
 test_trace
 test_time
+test_forks
 test_place
 test_other_user
 test_all

@@ -3,6 +3,7 @@
 #include "tools/control/tracer_client.h"
 
 #include "hatf/hatf.h"
+#include "hatf/recorder/refusals.h"
 #include "tools/control/places.h"
 #include "tools/control/process_info.h"
 #include "tools/control/quiet.h"
@@ -52,6 +53,9 @@
  * Only then does the process notice the order in the file of bells.
  */
 #define BELL_MS 3000
+
+/* How long to repeat an order that is refused because of a fork. */
+#define FORKING_MS 2000
 
 static void
 complain_deaf(pid_t pid)
@@ -144,6 +148,11 @@ struct talk {
 	 * do_without() has found that only the process can carry out the order
 	 */
 	bool has_looked;
+	/*
+	 * time until which to repeat an order that is refused because of a
+	 * fork; 0 before the first such refusal
+	 */
+	uint64_t forking_ms;
 };
 
 /* The exchanges that run in parallel. */
@@ -318,6 +327,35 @@ try_to_connect(struct talk *t, const char *order)
 	 */
 }
 
+/*
+ * Has the recorder refused the order because of a fork, so that the order may
+ * succeed a moment later?
+ */
+static bool
+is_worth_repeating(struct talk *t)
+{
+	const char *reason;
+
+	t->r->answer[t->used] = '\0';
+	if (strncmp(t->r->answer, "error\n", 6) != 0)
+		return false;
+	reason = tracer_value(t->r, "reason");
+	if (reason == NULL || strcmp(reason, REFUSAL_FORKING) != 0)
+		return false;
+	if (t->forking_ms == 0)
+		t->forking_ms = sockets_now_ms() + FORKING_MS;
+	return sockets_now_ms() < t->forking_ms;
+}
+
+/* Forget the answer.  go_on() will connect again and repeat the order. */
+static void
+begin_again(struct talk *t)
+{
+	close(t->fd);
+	t->fd = -1;
+	t->used = 0;
+}
+
 static void
 listen_to(struct talk *t)
 {
@@ -328,6 +366,8 @@ listen_to(struct talk *t)
 		t->used += (size_t)n;
 	else if (n < 0 && (errno == EINTR || errno == EAGAIN))
 		return;
+	else if (t->used != 0 && is_worth_repeating(t))
+		begin_again(t);
 	else if (t->used != 0)
 		end_talk(t, 0);
 	else

@@ -51,7 +51,8 @@ typedef bool tracer_answer_fn(const struct tracer_answer *r, void *context);
  * all answers.  Wait up to one second for the socket of a process that has just
  * started, and up to three seconds for the next allocation of a process whose
  * writer thread is not running.  "status" does not wait if the status can be
- * found without the help of the process.
+ * found without the help of the process.  For up to two seconds, repeat an
+ * order that the recorder refuses because of a fork.
  *
  * Then call 'fn' for each process that carried out the order, in the sequence
  * of 'pids', and print an error message for each other process.  Processes that
