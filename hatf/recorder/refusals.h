@@ -11,4 +11,7 @@
 /* "rotate" during a fork.  The order may succeed a moment later. */
 #define REFUSAL_FORKING "a fork is under way; try again"
 
+/* "stop", "flush" or "rotate" of a dormant process. */
+#define REFUSAL_DORMANT "not recording"
+
 #endif /* REFUSALS_H */

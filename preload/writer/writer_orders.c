@@ -256,7 +256,7 @@ stop_recording(void)
 	struct narrate_trailer end = { .name = "stop" };
 
 	if (writer->is_dormant)
-		return "not recording";
+		return REFUSAL_DORMANT;
 	halt(&end);
 	writer->last_error = 0;
 	writer->is_ended = writer->is_stopped = true;
@@ -342,7 +342,7 @@ static const char *
 flush(struct text *answer)
 {
 	if (writer->is_dormant)
-		return "not recording";
+		return REFUSAL_DORMANT;
 	if (!writer_round() || !writer_commit_and_recycle())
 		return say_errno(writer->trace.error);
 	tell_trace(answer);
@@ -353,7 +353,7 @@ static const char *
 rotate(void)
 {
 	if (writer->is_dormant)
-		return "not recording";
+		return REFUSAL_DORMANT;
 	/*
 	 * Make a round first, so that the events published so far are in the
 	 * segment that ends.

@@ -366,10 +366,32 @@ test_undumpable_as_user()
 	pid=$(pgrep -n -u $user -f hidden.py)
 	"${as[@]}" "$(reachable "$HATF")" ctl "$pid" start 2>err &&
 		fail 'start of one that is not traced'
-	grep -q 'not traced, or has allocated nothing' err ||
+	grep -q 'not traced, or has allocated nothing .*; try as root)' err ||
 		fail "untraced: $(cat err)"
 	wait
 	clean user-traces/t.hatf.gz
+}
+
+# Root without all rights may lack the permission, too.  No hint says to try as
+# root.
+test_root_without_rights()
+{
+	local asleep
+	[ "$(id -u)" = 0 ] && command -v setpriv >/dev/null || return 0
+	dormant for_bells.hatf.gz sleep 9
+	for ((i = 0; i < 100; i++)); do
+		[ -e "$bells" ] && break
+		sleep 0.02
+	done
+	sleep 9 &
+	asleep=$!
+	setpriv --bounding-set -sys_ptrace,-sys_admin,-perfmon \
+		--inh-caps -sys_ptrace,-sys_admin,-perfmon \
+		"$HATF" ctl $asleep status 2>err && fail 'status of no one'
+	grep -q "not traced, or has allocated nothing .*/$asleep/maps)$" err ||
+		fail "root without rights: $(cat err)"
+	end $asleep
+	end "$pid"
 }
 
 # Files of a process that was killed while it created the file of bells.
@@ -413,6 +435,7 @@ test_planted_after
 test_strangers
 test_sandboxes
 test_undumpable_as_user
+test_root_without_rights
 test_half_made
 test_full
 finish

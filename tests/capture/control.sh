@@ -231,6 +231,37 @@ for i in range(200):
 	clean fresh.hatf.gz
 }
 
+# If the process must record for an order, the refusal says how to make it
+# record.
+test_dormant()
+{
+	local hint order
+	HATFTRACE_START=off spawn dormant.hatf.gz "$PYTHON" -c '
+import time
+while True:
+	bytearray(4711)
+	time.sleep(.01)'
+	hint="^hatf ctl: $pid: not recording: 'hatf ctl $pid start' begins a"
+	hint+=' trace$'
+	# First without a writer thread, then with one.
+	for order in flush rotate snapshot 'snapshot --rotate'; do
+		# shellcheck disable=SC2086
+		refused "dormant: $order" "$hint" ctl "$pid" $order
+	done
+	refused 'dormant: top' "${hint/ctl/top}" "$HATF" top "$pid"
+	refused 'dormant: stop' ": $pid: not recording$" ctl "$pid" stop
+	ctl "$pid" start >/dev/null || fail 'start a dormant process'
+	ctl "$pid" stop >/dev/null || fail 'stop it'
+	for order in flush rotate snapshot 'snapshot --rotate'; do
+		# shellcheck disable=SC2086
+		refused "stopped: $order" "$hint" ctl "$pid" $order
+	done
+	refused 'stopped: stop' ": $pid: not recording$" ctl "$pid" stop
+	kill "$pid"
+	wait "$pid" 2>/dev/null
+	clean dormant.hatf.gz
+}
+
 # After an order, the socket stays for two seconds, also in a process that
 # allocates nothing meanwhile.
 test_quiet_process()
@@ -254,12 +285,21 @@ time.sleep(60)' &
 test_wrong_processes()
 {
 	refused 'not there' 'no such process' ctl 4194303 status
-	refused 'not traced' 'not traced' ctl $$ status
+	refused 'not traced' \
+		"$$: not traced: start the program with 'hatf record', .*" \
+		ctl $$ status
 	HATFTRACE_CONTROL=off spawn deaf.hatf.gz sleep 3
 	sleep 0.8
 	refused 'no socket' \
 		"$pid: traced, but takes no orders: HATFTRACE_CONTROL is off$" \
 		ctl "$pid" status
+	kill "$pid"
+	wait "$pid" 2>/dev/null
+	HATFTRACE_OUT=$TMP/few.hatf.gz LD_PRELOAD=$SO sleep 9 &
+	pid=$!
+	sleep 1.2
+	refused 'too few events' "$pid: recording, but with too few heap" \
+		ctl "$pid" snapshot --rotate
 	kill "$pid"
 	wait "$pid" 2>/dev/null
 	ctl 1 nonsense 2>/dev/null
@@ -573,6 +613,7 @@ test_status_and_flush
 test_snapshots
 test_snapshots_of_a_part
 test_quiet_process
+test_dormant
 test_wrong_processes
 test_all
 test_forks

@@ -240,18 +240,18 @@ test_place()
 	fake "$python" fake.py "$TMP/elsewhere" "$sleeper" "$TMP/answer"
 	ln -s "$TMP/elsewhere/$sleeper.sock" "$sockets/$sleeper.sock"
 	ctl "$sleeper" stop
-	refused 'a link' "*$sleeper: not traced"
+	refused 'a link' "*$sleeper: not traced: *"
 	rm "$sockets/$sleeper.sock"
 	fake "$python" fake.py "$sockets" "$sleeper" "$TMP/answer"
 	ctl "$sleeper" stop
-	refused 'in the name of another' "*$sleeper: not traced"
+	refused 'in the name of another' "*$sleeper: not traced: *"
 	check 'orders' "$(cat "$log")" listens
 	ctl "$pid" stop
-	refused 'under another name' "*$pid: not traced"
+	refused 'under another name' "*$pid: not traced: *"
 	rm "$sockets/$sleeper.sock"
 	: >"$sockets/$sleeper.sock"
 	ctl "$sleeper" stop
-	refused 'a file' "*$sleeper: not traced"
+	refused 'a file' "*$sleeper: not traced: *"
 	rm "$sockets/$sleeper.sock"
 }
 
@@ -290,9 +290,10 @@ test_other_user()
 	servers+=("$root")
 	fake "${as[@]}" "$python" fake.py "$his/hatftrace" "$root" "$TMP/answer"
 	ctl "$root" stop
-	refused "the user's folder" "*$root: not traced"
+	refused "the user's folder" "*$root: not traced: *"
 	XDG_RUNTIME_DIR=$his ctl "$root" stop
-	refused "the user's folder in root's environment" "*$root: not traced"
+	refused "the user's folder in root's environment" \
+		"*$root: not traced: *"
 	check 'orders' "$(cat "$log")" listens
 }
 
@@ -481,7 +482,7 @@ test_elsewhere()
 		"$TMP/answer"
 	how=()
 	ctl $$ status
-	refused 'crowded elsewhere' "*$$: not traced"
+	refused 'crowded elsewhere' "*$$: not traced: *"
 	kill "$pid"
 	rm -rf "/tmp/hatftrace-$user"
 }
@@ -524,7 +525,7 @@ test_number_again()
 		"$HATF" "${as[@]}" "$python"
 	rm -rf "/tmp/hatftrace-$user"
 	[ $status = 77 ] && return # the number could not be chosen
-	refused 'a number again' '*: not traced'
+	refused 'a number again' '*: not traced: *'
 }
 
 test_terminal

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* ctl.c - hatf ctl: control the recorder of a running process */
 #include "tools/commands/commands.h"
+#include "tools/control/complaints.h"
 #include "tools/control/quiet.h"
 #include "tools/control/snapshot.h"
 #include "tools/control/socket_scan.h"
@@ -445,8 +446,12 @@ add_rotating(const struct tracer_answer *r, void *context)
 {
 	struct answered *const a = context;
 
+	if (tracer_value(r, "begun") != NULL) {
+		complaint_too_few_events(r->pid);
+		return false;
+	}
 	if (!is_recording(r)) {
-		message_print("%ld: has no trace to rotate", (long)r->pid);
+		complaint_not_recording(r->pid, "rotate");
 		return false;
 	}
 	if (number(r, "keeps_live") == 0) {

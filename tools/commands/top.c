@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* top.c - hatf top: watch the heap of a running process */
 #include "tools/commands/commands.h"
+#include "tools/control/complaints.h"
 #include "tools/control/started.h"
 #include "tools/control/tracer_client.h"
 #include "tools/live/live_screen.h"
@@ -191,9 +192,7 @@ take_status(const struct tracer_answer *r, void *ctx)
 	int fd;
 
 	if (!is_recording) {
-		message_print("%ld: dormant: 'hatf ctl %ld start' begins a "
-			      "trace",
-			      (long)r->pid, (long)r->pid);
+		complaint_not_recording(r->pid, "flush");
 		return false;
 	}
 	trace = tracer_value(r, "trace");

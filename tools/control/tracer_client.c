@@ -4,7 +4,7 @@
 
 #include "hatf/hatf.h"
 #include "hatf/recorder/refusals.h"
-#include "tools/control/places.h"
+#include "tools/control/complaints.h"
 #include "tools/control/process_info.h"
 #include "tools/control/quiet.h"
 #include "tools/control/sockets.h"
@@ -26,11 +26,6 @@
 #include <unistd.h>
 
 /*
- * Timeout of one exchange of order and answer; a recorder answers much faster.
- */
-#define ANSWER_SECONDS 10
-
-/*
  * For YOUNG_MS after its start, a process is young: it may not have created its
  * socket yet.  For the first UNBORN_MS, it may still be the shell that will
  * execute the program.
@@ -48,73 +43,8 @@
 #define ROUND_MAX   4096
 #define SPARE_FILES 64
 
-/*
- * How long to wait until a process without a writer thread makes an allocation.
- * Only then does the process notice the order in the file of bells.
- */
-#define BELL_MS 3000
-
 /* How long to repeat an order that is refused because of a fork. */
 #define FORKING_MS 2000
-
-static void
-complain_deaf(pid_t pid)
-{
-	char list[1024];
-
-	if (sockets_is_control_off(pid)) {
-		message_print("%ld: traced, but takes no orders: "
-			      "HATFTRACE_CONTROL is off",
-			      (long)pid);
-		return;
-	}
-	if (quiet_is_waiting(pid)) {
-		message_print(
-			"%ld: recording, but with too few heap events so far "
-			"for a trace; the process takes orders once the trace "
-			"has begun (HATFTRACE_BEGIN=now begins the trace with "
-			"the first event)",
-			(long)pid);
-		return;
-	}
-	places_list(pid, list, sizeof(list));
-	message_print("%ld: has libhatftrace.so, but takes no orders: its "
-		      "trace has ended or never began; it has no socket in %s",
-		      (long)pid, list);
-}
-
-static void
-complain(const struct tracer_answer *r, int e)
-{
-	const pid_t pid = r->pid;
-	const long n = (long)pid;
-
-	if (kill(pid, 0) != 0 && errno == ESRCH)
-		message_print("%ld: no such process", n);
-	else if (e == EACCES || e == EPERM ||
-		 ((e == ECONNRESET || e == EPIPE) && geteuid() != 0 &&
-		  process_info_owner(pid) != geteuid()))
-		message_print(
-			"%ld: permission denied: it is another user's process",
-			n);
-	else if (e == ECONNRESET || e == EPIPE)
-		message_print("%ld: ended before it answered", n);
-	else if (e == ETIMEDOUT)
-		message_print("%ld: no answer in %d seconds", n,
-			      ANSWER_SECONDS);
-	else if (!sockets_is_absent(e))
-		message_print("%ld: %s", n, strerror(e));
-	else if (r->has_rung_blindly)
-		message_print("%ld: not traced, or has allocated nothing for "
-			      "%d seconds (hatf cannot tell which, because it "
-			      "has no permission to read /proc/%ld/maps; try "
-			      "as root)",
-			      n, BELL_MS / 1000, n);
-	else if (quiet_is_preloaded(pid))
-		complain_deaf(pid);
-	else
-		message_print("%ld: not traced", n);
-}
 
 /*
  * May the process still create a socket?  A process that has just started may
@@ -198,7 +128,7 @@ wait_for_socket(struct talk *t, const char *order, int e)
 
 	if (!r->has_rung && !r->has_rung_blindly &&
 	    ring(r, BELL_CALL) != BELL_NO)
-		t->young_ms = sockets_now_ms() + BELL_MS;
+		t->young_ms = sockets_now_ms() + TRACER_BELL_MS;
 	if (sockets_now_ms() < t->young_ms && may_appear(r))
 		return;
 	/*
@@ -242,7 +172,7 @@ static bool
 do_without(struct tracer_answer *r, const char *order, bool *done_ret)
 {
 	const bool is_status = strcmp(order, "status") == 0;
-	const char *state;
+	const char *state, *taken_back;
 
 	*done_ret = is_status;
 	if (!threadless_read_status(r->pid, r->answer, sizeof(r->answer),
@@ -254,9 +184,14 @@ do_without(struct tracer_answer *r, const char *order, bool *done_ret)
 	r->is_recording = state != NULL && strcmp(state, "recording") == 0;
 	if (is_status || (strcmp(order, "start") == 0) != r->is_recording)
 		return is_status;
-	message_print("%ld: %s%s", (long)r->pid,
-		      r->is_recording ? "recording already" : "not recording",
-		      take_back(r, order));
+	taken_back = take_back(r, order);
+	if (r->is_recording)
+		message_print("%ld: recording already%s", (long)r->pid,
+			      taken_back);
+	else if (taken_back[0] != '\0')
+		message_print("%ld: not recording%s", (long)r->pid, taken_back);
+	else
+		complaint_not_recording(r->pid, order);
 	return true;
 }
 
@@ -468,7 +403,7 @@ is_quiet(const struct tracer_answer *r, int e, const char *order)
 		"%ld: %s, and has allocated nothing for %d seconds: it %s with "
 		"its next allocation",
 		(long)r->pid, r->is_recording ? "recording" : "dormant",
-		BELL_MS / 1000, will);
+		TRACER_BELL_MS / 1000, will);
 	return true;
 }
 
@@ -482,15 +417,19 @@ is_done(const struct talk *t, const char *order)
 		return false;
 	if (t->error != 0) {
 		if (!is_quiet(t->r, t->error, order))
-			complain(t->r, t->error);
+			complaint_no_answer(t->r, t->error);
 		return false;
 	}
 	if (strncmp(t->r->answer, "ok\n", 3) == 0)
 		return true;
 	reason = tracer_value(t->r, "reason");
-	message_print("%ld: %s", (long)t->r->pid,
-		      reason != NULL ? reason
-				     : "its recorder sent an invalid answer");
+	if (reason != NULL && strcmp(reason, REFUSAL_DORMANT) == 0)
+		complaint_not_recording(t->r->pid, order);
+	else
+		message_print("%ld: %s", (long)t->r->pid,
+			      reason != NULL
+				      ? reason
+				      : "its recorder sent an invalid answer");
 	return false;
 }
 
@@ -535,7 +474,7 @@ run_round(struct round *round, const pid_t *pids, tracer_answer_fn *fn,
 {
 	bool is_fine = false;
 
-	round->until_ms = sockets_now_ms() + 1000 * ANSWER_SECONDS;
+	round->until_ms = sockets_now_ms() + 1000 * TRACER_ANSWER_SECONDS;
 	round->talks = calloc(round->count, sizeof(*round->talks));
 	round->fds = calloc(round->count, sizeof(*round->fds));
 	if (round->talks != NULL && round->fds != NULL &&

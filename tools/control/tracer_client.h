@@ -17,6 +17,17 @@
 
 #define TRACER_ANSWER_MAX 32768
 
+/*
+ * Timeout of one exchange of order and answer; a recorder answers much faster.
+ */
+#define TRACER_ANSWER_SECONDS 10
+
+/*
+ * How long to wait until a process without a writer thread makes an allocation.
+ * Only then does the process notice the order in the file of bells.
+ */
+#define TRACER_BELL_MS 3000
+
 struct tracer_answer {
 	pid_t pid;
 	/*
