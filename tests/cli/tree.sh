@@ -6,12 +6,12 @@
 . "$(dirname "$0")/lib.sh"
 
 # process FILE END EVENTS LINE...: write a trace without events, whose trailer
-# states EVENTS events.
+# states EVENTS events, of a process on $host.
 process()
 {
 	local file=$1 end=$2 events=$3 text='records=1\nlost=0\n'
 	shift 3
-	header host=h exe=/bin/x unit=us "$@" >"$file"
+	header "host=${host-h}" exe=/bin/x unit=us "$@" >"$file"
 	[ "$end" = - ] && return
 	comment "HATF end\ncomplete=1\nend=$end\nevents=$events\n$text" \
 		>>"$file"
@@ -151,6 +151,73 @@ tree 'dormant' d <<'END'
 13 fork of process 8, whose trace is missing, exit, 4 events (d/d): d
 END
 
+# --sort puts first the child and the root with the largest figure in its
+# subtree.
+tree 'sorted by start' --sort start d <<'END'
+10 exit, 1 events (d/a): a
+|- 11 fork, exit, 2 events (d/b)
+`- 12 started over 1 untraced, exit, 3 events (d/c): c
+13 fork of process 8, whose trace is missing, exit, 4 events (d/d): d
+END
+tree 'sorted by events' --sort events d <<'END'
+13 fork of process 8, whose trace is missing, exit, 4 events (d/d): d
+10 exit, 1 events (d/a): a
+|- 12 started over 1 untraced, exit, 3 events (d/c): c
+`- 11 fork, exit, 2 events (d/b)
+END
+
+# Of a running process, only the last image runs, whatever its children are.
+mkdir x
+clk_tck=$(getconf CLK_TCK)
+ticks=$(cut -d ' ' -f 22 /proc/$$/stat)
+self=("host=$(uname -n)" unit=us "pid=$$"
+	"pid_start=$((ticks * (1000000000 / clk_tck)))")
+header "${self[@]}" start_monotonic=1 start_time=1 command=a >x/a
+host=$(uname -n) process x/b exit 5 pid=12 pid_start=1 start_monotonic=2 \
+	start_time=2 "parent_pid=$$" parent_trace=a parent_event=0 command=b
+header "${self[@]}" start_monotonic=3 start_time=3 command=c >x/c
+tree running --sort start x <<END
+$$ no trailer, at least 0 events (x/a): a
+|- 12 fork, exit, 5 events (x/b): b
+\`- $$ exec, running, at least 0 events (x/c): c
+END
+
+# allocating FILE SIZE LINE...: write a trace with one block of SIZE bytes.
+allocating()
+{
+	{
+		header host=h unit=us "${@:3}"
+		layout
+		alloc "$2" 0x1000 0 0 1
+	} >"$1"
+	trailer "$1" 1 1
+}
+mkdir p
+allocating p/a 10 pid=10 start_monotonic=1 start_time=1 command=a
+allocating p/b 20 pid=11 start_monotonic=2 start_time=2 ppid=10 command=b
+allocating p/c 30 pid=12 start_monotonic=3 start_time=3 ppid=10 command=c
+allocating p/d 40 pid=13 start_monotonic=4 start_time=4 ppid=11 command=d
+allocating p/e 20 pid=14 start_monotonic=5 start_time=5 ppid=11 command=e
+allocating p/f 20 pid=15 start_monotonic=6 start_time=6 ppid=11 command=f
+allocating p/g 35 pid=16 start_monotonic=7 start_time=7 command=g
+allocating p/h 50 pid=17 start_monotonic=8 start_time=8 ppid=16 command=h
+tree 'sorted by peak' --sort peak p <<'END'
+16 exit, 1 events, at most 35 B (p/g): g
+`- 17 started, exit, 1 events, at most 50 B (p/h): h
+10 exit, 1 events, at most 10 B (p/a): a
+|- 11 started, exit, 1 events, at most 20 B (p/b): b
+|  |- 13 started, exit, 1 events, at most 40 B (p/d): d
+|  |- 14 started, exit, 1 events, at most 20 B (p/e): e
+|  `- 15 started, exit, 1 events, at most 20 B (p/f): f
+`- 12 started, exit, 1 events, at most 30 B (p/c): c
+END
+check_silent 'sorted by peak'
+run "$HATF" tree --json --sort peak p
+check 'sorted, JSON' "$(sed 's/.*"peak_live_bytes":\(.*\)}/\1/' out | xargs)" \
+	'35 50 10 20 40 20 20 30'
+run "$HATF" tree --sort size p
+check_status 'an unknown key' 2
+
 # Forks of a trace in segments.  Some segments are missing, or have other names.
 mkdir s
 # part FILE NUMBER EVENTS_BEFORE LOST_BEFORE LOST: write a segment.
@@ -206,6 +273,10 @@ numbers=$(sed -n 's/.*"parent_segment":\([^,]*\),.*/\1/p' out | tr '\n' ' ')
 check "segments: numbers" "$numbers" \
 	'null null 3 3 3 3 null null null null 12 12 null null '
 
+tree 'no sort of nothing' --sort events t/a <<'END'
+10 exit, 100 events (t/a): make
+END
+
 # Wrong headers: a cycle of two, a process that is its own parent, escape
 # sequences for a terminal.
 mkdir lies
@@ -240,6 +311,10 @@ run timeout 20 "$HATF" tree deep
 check_status deep 0
 check "deep: lines" "$(wc -l <out)" 301
 check "deep: depth" "$(tail -n 1 out | cut -c 1-24)" "... 300 deep: 1300 start"
+
+run timeout 20 "$HATF" tree --sort events deep
+check_status 'deep, sorted' 0
+check 'deep, sorted: lines' "$(wc -l <out)" 301
 
 # Files that are no traces, or do not exist.
 run "$HATF" tree noise t

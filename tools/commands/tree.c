@@ -26,6 +26,7 @@ enum {
 	OPT_JSON,
 	OPT_LONG,
 	OPT_PEAK,
+	OPT_SORT,
 };
 
 static const struct opt options[] = {
@@ -33,7 +34,11 @@ static const struct opt options[] = {
 	  "print a line with a JSON object for each process" },
 	{ "long", 'l', NULL, "do not cut command lines" },
 	{ "peak", 'p', NULL,
-	  "also print the peak of live bytes; reads whole traces" },
+	  "also print the peak of live bytes; read whole traces" },
+	{ "sort", 's', "KEY",
+	  "sort the children of a process by start (default),\n"
+	  "events or peak, the largest of a subtree first; peak\n"
+	  "includes --peak" },
 	{ NULL, 0, NULL, NULL },
 };
 
@@ -42,17 +47,45 @@ static const struct opt_page page = {
 	"[OPTIONS] DIR|FILE...",
 	"Show the processes of the traces in DIR, or of FILE, as trees:\n"
 	"which process forked, executed or started which, how each ended,\n"
-	"and how many events it has.  Without --peak, hatf reads only headers\n"
-	"and trailers.\n",
+	"and how many events it has.  Without --peak and --sort peak, hatf\n"
+	"reads only headers and trailers.\n",
 	"Exit status: 0 if all is well, 1 if something cannot be read, 2\n"
 	"for wrong usage.\n",
 	false,
 	options
 };
 
+enum sort_key {
+	SORT_START,
+	SORT_EVENTS,
+	SORT_PEAK,
+};
+
+static const char *const sort_words[] = { "start", "events", "peak", NULL };
+
 struct ask {
 	bool json, is_long, peak;
+	unsigned key; /* enum sort_key */
 };
+
+/* The peak of a process. */
+struct peak {
+	bool is_known; /* all segments could be read */
+	uint64_t nbytes;
+};
+
+/* The trees, and the peak of each node. */
+struct forest {
+	struct tree tree;
+	struct peak *peaks; /* for each element of 'tree.nodes'; NULL: none */
+};
+
+/* Return the peak of the node; NULL if peaks are not asked for. */
+static const struct peak *
+peak_of(const struct forest *f, const struct tree_node *node)
+{
+	return f->peaks != NULL ? &f->peaks[node - f->tree.nodes] : NULL;
+}
 
 /* How the process of a node ended. */
 enum end_kind {
@@ -74,6 +107,17 @@ is_running(const struct tree_trace *t)
 	       started_is_alive(t->pid, t->pid_start);
 }
 
+/* Has the process of the node executed another program? */
+static bool
+has_executed(const struct tree_node *node)
+{
+	const struct tree_node *child = node->first_child;
+
+	while (child != NULL && child->origin != TREE_EXEC)
+		child = child->next;
+	return child != NULL;
+}
+
 static enum end_kind
 end_of(const struct tree_node *node)
 {
@@ -81,10 +125,8 @@ end_of(const struct tree_node *node)
 
 	if (last->has_trailer)
 		return END_STATED;
-	return is_running(last) && (node->first_child == NULL ||
-				    node->first_child->origin != TREE_EXEC)
-		       ? END_RUNNING
-		       : END_ABRUPT;
+	return is_running(last) && !has_executed(node) ? END_RUNNING
+						       : END_ABRUPT;
 }
 
 /* Is a segment between the first and the last one missing? */
@@ -130,36 +172,81 @@ is_complete(const struct tree_node *node)
 
 /*
  * Find the peak of live bytes by reading all segments.  If a segment cannot be
- * opened or there is no memory, print a message and return false.
+ * opened or there is no memory, print a message.  The peak is then unknown.
  */
-static bool
-find_peak(const struct tree_node *node, uint64_t *nbytes_ret)
+static struct peak
+find_peak(const struct tree_node *node)
 {
 	struct scan *const s = malloc(sizeof(*s));
 	struct hatf_events_stats seen = { .struct_nbytes = sizeof(seen) };
-	bool is_fine = s != NULL;
+	struct peak peak = { .is_known = s != NULL };
 
-	*nbytes_ret = 0;
 	if (s == NULL)
 		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
-	for (size_t i = 0; i < node->trace_count && is_fine; i++) {
+	for (size_t i = 0; i < node->trace_count && peak.is_known; i++) {
 		const struct hatf_reader_options reading = {
 			.struct_nbytes = sizeof(reading),
 			.flags = node->traces[i].is_found ? HATF_READER_FOUND
 							  : 0,
 		};
 
-		is_fine = scan_open(s, node->traces[i].path, &reading, true);
-		if (!is_fine)
+		peak.is_known =
+			scan_open(s, node->traces[i].path, &reading, true);
+		if (!peak.is_known)
 			break;
 		while (scan_read(s) > 0)
 			continue;
 		hatf_events_get_stats(s->events, &seen);
-		if (seen.peak_live_nbytes > *nbytes_ret)
-			*nbytes_ret = seen.peak_live_nbytes;
+		if (seen.peak_live_nbytes > peak.nbytes)
+			peak.nbytes = seen.peak_live_nbytes;
 		scan_close(s);
 	}
 	free(s);
+	return peak;
+}
+
+static bool
+no_memory(void)
+{
+	message_print("%s", hatf_status_text(HATF_NO_MEMORY));
+	return false;
+}
+
+/* Find the peak of each process.  Return false if one is unknown. */
+static bool
+find_peaks(struct forest *f)
+{
+	bool is_fine = true;
+
+	f->peaks = calloc(f->tree.node_count + 1, sizeof(*f->peaks));
+	if (f->peaks == NULL)
+		return no_memory();
+	for (const struct tree_node *n = tree_next(&f->tree, NULL); n != NULL;
+	     n = tree_next(&f->tree, n)) {
+		const struct peak peak = find_peak(n);
+
+		f->peaks[n - f->tree.nodes] = peak;
+		is_fine = is_fine && peak.is_known;
+	}
+	return is_fine;
+}
+
+/* Sort siblings by events or by peaks. */
+static bool
+sort_forest(struct forest *f, enum sort_key key)
+{
+	uint64_t *const weights =
+		calloc(f->tree.node_count + 1, sizeof(*weights));
+	bool is_fine;
+
+	if (weights == NULL)
+		return no_memory();
+	for (size_t i = 0; i < f->tree.node_count; i++)
+		weights[i] = key == SORT_EVENTS ? event_count(&f->tree.nodes[i])
+			     : f->peaks != NULL ? f->peaks[i].nbytes
+						: 0;
+	is_fine = tree_sort(&f->tree, weights) || no_memory();
+	free(weights);
 	return is_fine;
 }
 
@@ -292,12 +379,10 @@ print_command(struct out *o, const char *command, bool whole)
 	out_text(o, command);
 }
 
-static bool
-print_text(struct out *o, const struct tree_node *node, const struct ask *ask)
+static void
+print_text(struct out *o, const struct tree_node *node, const struct peak *peak,
+	   const struct ask *ask)
 {
-	bool is_fine = true;
-	uint64_t nbytes;
-
 	print_branches(o, node);
 	if (node->traces->pid != 0)
 		out_printf(o, "%" PRIu64 " ", node->traces->pid);
@@ -306,19 +391,14 @@ print_text(struct out *o, const struct tree_node *node, const struct ask *ask)
 	print_origin(o, node);
 	print_end(o, node);
 	print_counts(o, node);
-	if (ask->peak) {
-		is_fine = find_peak(node, &nbytes);
-		if (is_fine)
-			out_printf(o, ", at most %s",
-				   figure_nbytes(nbytes).text);
-	}
+	if (peak != NULL && peak->is_known)
+		out_printf(o, ", at most %s", figure_nbytes(peak->nbytes).text);
 	out_str(o, " (");
 	out_text(o, node->traces->path);
 	out_str(o, ")");
 	if (has_news(node) && node->traces->command[0] != '\0')
 		print_command(o, node->traces->command, ask->is_long);
 	out_str(o, "\n");
-	return is_fine;
 }
 
 /* --------------------------------------------------------------------- JSON */
@@ -349,7 +429,7 @@ json_files(const struct tree_node *node)
 }
 
 static bool
-print_json(struct out *o, const struct tree_node *node, const struct ask *ask)
+print_json(struct out *o, const struct tree_node *node, const struct peak *peak)
 {
 	const struct tree_trace *const t = node->traces;
 	const bool forked = t->parent_pid != 0;
@@ -357,8 +437,6 @@ print_json(struct out *o, const struct tree_node *node, const struct ask *ask)
 	const enum end_kind end = end_of(node);
 	const char *const end_text =
 		end == END_STATED ? tree_last_trace(node)->tail.end : ends[end];
-	uint64_t nbytes = 0;
-	const bool is_fine = !ask->peak || find_peak(node, &nbytes);
 	const struct tree_node *const parent = node->parent;
 	struct {
 		const char *key;
@@ -390,15 +468,16 @@ print_json(struct out *o, const struct tree_node *node, const struct ask *ask)
 		{ "complete", json_boolean(is_complete(node)) },
 		{ "events", json_u64(event_count(node)) },
 		{ "lost", json_u64(lost_count(node)) },
-		{ "peak_live_bytes",
-		  ask->peak && is_fine ? json_u64(nbytes) : json_null() },
+		{ "peak_live_bytes", peak != NULL && peak->is_known
+					     ? json_u64(peak->nbytes)
+					     : json_null() },
 	};
 	const size_t n = sizeof(keys) / sizeof(keys[0]);
 	json_t *const object = json_object();
 
 	for (size_t i = 0; i < n; i++)
 		json_object_set_new(object, keys[i].key, keys[i].value);
-	return json_print(o, object, n) && is_fine;
+	return json_print(o, object, n);
 }
 
 static bool
@@ -406,7 +485,8 @@ take_option(unsigned idx, const char *value, void *ctx)
 {
 	struct ask *const ask = ctx;
 
-	(void)value;
+	if (idx == OPT_SORT)
+		return opt_parse_choice("--sort", value, sort_words, &ask->key);
 	if (idx == OPT_JSON)
 		ask->json = true;
 	else if (idx == OPT_LONG)
@@ -417,17 +497,32 @@ take_option(unsigned idx, const char *value, void *ctx)
 }
 
 static bool
-print_forest(const struct tree *f, const struct ask *ask)
+print_forest(const struct forest *f, const struct ask *ask)
 {
 	struct out *const o = out_stdout();
 	bool is_fine = true;
 
-	for (const struct tree_node *n = tree_next(f, NULL);
-	     n != NULL && !out_failed(o); n = tree_next(f, n))
-		if (!(ask->json ? print_json(o, n, ask)
-				: print_text(o, n, ask)))
+	for (const struct tree_node *n = tree_next(&f->tree, NULL);
+	     n != NULL && !out_failed(o); n = tree_next(&f->tree, n))
+		if (!ask->json)
+			print_text(o, n, peak_of(f, n), ask);
+		else if (!print_json(o, n, peak_of(f, n)))
 			is_fine = false;
 	return is_fine;
+}
+
+/* Link the traces, find the peaks, sort and print. */
+static bool
+show_forest(struct forest *f, const struct ask *ask)
+{
+	bool is_fine;
+
+	if (!tree_build(&f->tree))
+		return false;
+	is_fine = (!ask->peak && ask->key != SORT_PEAK) || find_peaks(f);
+	if (ask->key != SORT_START && !sort_forest(f, ask->key))
+		is_fine = false;
+	return print_forest(f, ask) && is_fine;
 }
 
 int
@@ -437,18 +532,19 @@ command_tree(int argc, char **argv)
 	int exit_status = EXIT_FINE;
 	const int first =
 		opt_parse(&page, argc, argv, take_option, &ask, &exit_status);
-	struct tree f;
+	struct forest f = { .peaks = NULL };
 
 	if (first < 0)
 		return exit_status;
 	if (first == argc)
 		return opt_complain(&page, "a DIR or FILE is missing");
-	tree_init(&f);
+	tree_init(&f.tree);
 	for (int i = first; i < argc; i++)
-		if (!tree_add(&f, argv[i]))
+		if (!tree_add(&f.tree, argv[i]))
 			exit_status = EXIT_BAD_INPUT;
-	if (!tree_build(&f) || !print_forest(&f, &ask))
+	if (!show_forest(&f, &ask))
 		exit_status = EXIT_BAD_INPUT;
-	tree_fini(&f);
+	free(f.peaks);
+	tree_fini(&f.tree);
 	return out_finish(out_stdout(), exit_status);
 }

@@ -95,10 +95,18 @@ void tree_fini(struct tree *f);
 bool tree_add(struct tree *f, const char *path);
 
 /*
- * Sort and link the traces.  Call once, after the last tree_add().  False if
- * out of memory.
+ * Sort and link the traces.  Siblings are in the order of their starts.  Call
+ * once, after the last tree_add().  False if out of memory.
  */
 bool tree_build(struct tree *f);
+
+/*
+ * Sort the children of each node, and the roots: put first the one with the
+ * largest weight in its subtree, which includes the node itself.  Nodes with
+ * equal weights keep their order.  'weights' has an element for each element of
+ * 'nodes'.  Call after tree_build().  Return false if out of memory.
+ */
+bool tree_sort(struct tree *f, const uint64_t *weights);
 
 /*
  * Return the node after 'node' in preorder, where each node comes before its
