@@ -42,7 +42,9 @@ bad random "not a format that hatf knows; see 'hatf formats'"
 bad text "not a format that hatf knows; see 'hatf formats'"
 bad program "not a format that hatf knows; see 'hatf formats'"
 bad text.gz "not a format that hatf knows; see 'hatf formats'"
-bad directory 'Is a directory'
+# 'hatf verify' looks for traces in a directory.
+shopt -s extglob
+bad directory '@(Is a directory|contains no trace *)'
 bad missing 'No such file or directory'
 bad good.hatf/x 'Not a directory'
 name=$'\x1b[2J'

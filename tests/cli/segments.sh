@@ -71,6 +71,17 @@ run "$HATF" verify a.ascii cut.ascii
 check_status cut 1
 grep -q 'continues\|continue' out && fail "cut: $(cat out)"
 
+# In a directory, the headers give the order, not the names.
+mkdir folder
+"$HATF" convert a.ascii folder/2.hatf
+"$HATF" convert b.ascii folder/1.hatf
+run "$HATF" verify folder
+check_status folder 0
+check_text folder out <<'END'
+folder/2.hatf: ok, 4 events
+folder/1.hatf: ok, 2 events, 2 objects live at its start, continues the file before it
+END
+
 # The same in HATF, where the decoder counts the carried blocks.
 for name in a b; do
 	run "$HATF" convert $name.ascii $name.hatf.gz

@@ -235,4 +235,32 @@ run "$HATF" verify lost.hatf
 check_status lost 1
 check lost "$(cat out)" 'lost.hatf: not ok, 1 events, 2 events lost'
 
+# A directory stands for the traces in it.
+mkdir folder empty
+cp good.hatf folder/a.hatf
+cp bad.hatf folder/b
+cp many.hatf folder/headless
+echo noise >folder/noise
+mkfifo folder/fifo folder/fifo.hatf
+run "$HATF" verify folder/b folder/a.hatf good.hatf
+cp out want
+run timeout 20 "$HATF" verify folder/ good.hatf
+check_status folder 1
+check_silent folder
+check_text folder out <want
+run "$HATF" verify --json folder good.hatf
+check 'folder: JSON' "$(grep -c '^{"file":"\(folder/[ab]\|good\)' out)" 3
+# A file whose name is that of a trace must be a trace.
+echo noise >folder/0.hatf
+echo noise >folder/z.hatf.gz
+run "$HATF" verify folder good.hatf
+check_status 'noise in a folder' 1
+check_text 'noise in a folder' out <want
+check 'noise in a folder' "$(cut -d : -f 2 err | sort | xargs)" \
+	'folder/0.hatf folder/z.hatf.gz'
+run "$HATF" verify empty good.hatf
+check_status 'an empty folder' 1
+check_one_line 'an empty folder' 'hatf verify: empty: contains no trace*'
+check 'an empty folder' "$(cat out)" 'good.hatf: ok, 3 events'
+
 finish

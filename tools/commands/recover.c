@@ -2,6 +2,7 @@
 /* recover.c - hatf recover: complete the traces of killed processes */
 #include "hatf/hatf.h"
 #include "tools/commands/commands.h"
+#include "tools/trace/operand.h"
 #include "tools/trace/scan.h"
 #include "tools/trace/trailer.h"
 #include "tools/ui/message.h"
@@ -68,14 +69,6 @@ ends_in(const char *name, const char *end)
 	const size_t n = strlen(name), m = strlen(end);
 
 	return n > m && strcmp(name + n - m, end) == 0;
-}
-
-static bool
-is_directory(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
 /* Is 'path' a pipe or a device?  To open a pipe may take for ever. */
@@ -328,7 +321,7 @@ static bool
 find_rings(const struct recover *c, const char *trace, char *path,
 	   size_t nbytes)
 {
-	return (c->rings != NULL && is_directory(c->rings) &&
+	return (c->rings != NULL && operand_type(c->rings) == S_IFDIR &&
 		find_there(c->rings, trace, path, nbytes)) ||
 	       hatf_rings_find(trace, path, nbytes);
 }
@@ -344,7 +337,7 @@ recover_file(struct recover *c, const char *file)
 	}
 	if (ends_in(file, HATF_RINGS_SUFFIX))
 		return recover_from(c, file, NULL);
-	if (c->rings != NULL && !is_directory(c->rings))
+	if (c->rings != NULL && operand_type(c->rings) != S_IFDIR)
 		return recover_from(c, c->rings, file);
 	if (find_rings(c, file, path, sizeof(path)))
 		return recover_from(c, path, file);
@@ -504,7 +497,7 @@ command_recover(int argc, char **argv)
 	if (first == argc)
 		return opt_complain(&page, "a FILE or DIR is missing");
 	for (int i = first; i < argc && !out_failed(out_stdout()); i++) {
-		const int status = is_directory(argv[i])
+		const int status = operand_type(argv[i]) == S_IFDIR
 					   ? recover_directory(&c, argv[i])
 					   : recover_file(&c, argv[i]);
 

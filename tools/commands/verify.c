@@ -5,6 +5,8 @@
 #include "tools/check/segment_sequence.h"
 #include "tools/check/stack_check.h"
 #include "tools/commands/commands.h"
+#include "tools/trace/operand.h"
+#include "tools/trace/process_tree.h"
 #include "tools/trace/scan.h"
 #include "tools/ui/json.h"
 #include "tools/ui/message.h"
@@ -34,7 +36,7 @@ static const struct opt options[] = {
 
 static const struct opt_page page = {
 	"hatf verify",
-	"[--json] [--max N] [--jobs N] [--no-parent] FILE...",
+	"[--json] [--max N] [--jobs N] [--no-parent] FILE|DIR...",
 	"Check that each trace is legal in its format, is complete, lost no\n"
 	"events, and has consistent events: each free and realloc is of a\n"
 	"live object; no address is allocated while live; no block overlaps\n"
@@ -42,13 +44,14 @@ static const struct opt_page page = {
 	"their creation and end; time never goes back; call stacks are\n"
 	"defined before use.  Header and trailer must agree with the\n"
 	"events.  A segment given after the previous segment of its process\n"
-	"must continue where that one ended.\n"
+	"must continue where that one ended.  DIR stands for all traces in\n"
+	"it that have a HATF header, but no snapshots.\n"
 	"FILE is in any format of 'hatf convert', compressed or not; '-' is\n"
 	"standard input.\n"
 	"The parent's trace gives the blocks that a forked child inherits,\n"
 	"if that trace is beside FILE or where the recorder wrote it.\n",
 	"Exit status: 0 if every file passes all checks, 1 if a file fails\n"
-	"one or cannot be read, 2 for wrong usage.\n",
+	"one or cannot be read or a DIR has no trace, 2 for wrong usage.\n",
 	false,
 	options
 };
@@ -396,6 +399,55 @@ verify_file(struct verify *v, const char *path)
 	return exit_status;
 }
 
+/* Verify the traces of a node.  Return false if one fails. */
+static bool
+verify_node(struct verify *v, const struct tree_node *node)
+{
+	const unsigned flags = v->reading.flags;
+	bool is_fine = true;
+
+	for (size_t i = 0; i < node->trace_count && !out_failed(out_stdout());
+	     i++) {
+		v->reading.flags =
+			flags |
+			(node->traces[i].is_found ? HATF_READER_FOUND : 0);
+		if (verify_file(v, node->traces[i].path) != EXIT_FINE)
+			is_fine = false;
+	}
+	v->reading.flags = flags;
+	return is_fine;
+}
+
+/*
+ * Verify the traces in a directory: each process after its parent, and the
+ * segments of a trace in their order.
+ */
+static int
+verify_directory(struct verify *v, const char *path)
+{
+	struct tree f;
+	bool is_fine;
+
+	tree_init(&f);
+	f.is_strict = true;
+	is_fine = tree_add(&f, path);
+	if (!tree_build(&f))
+		is_fine = false;
+	for (const struct tree_node *n = tree_next(&f, NULL); n != NULL;
+	     n = tree_next(&f, n))
+		if (!verify_node(v, n))
+			is_fine = false;
+	tree_fini(&f);
+	return is_fine ? EXIT_FINE : EXIT_BAD_INPUT;
+}
+
+static int
+verify_operand(struct verify *v, const char *path)
+{
+	return operand_type(path) == S_IFDIR ? verify_directory(v, path)
+					     : verify_file(v, path);
+}
+
 static bool
 take_option(unsigned idx, const char *value, void *ctx)
 {
@@ -426,9 +478,9 @@ command_verify(int argc, char **argv)
 	if (first < 0)
 		return exit_status;
 	if (first == argc)
-		return opt_complain(&page, "a FILE is missing");
+		return opt_complain(&page, "a FILE or DIR is missing");
 	for (int i = first; i < argc && !out_failed(out_stdout()); i++)
-		if (verify_file(&v, argv[i]) != EXIT_FINE)
+		if (verify_operand(&v, argv[i]) != EXIT_FINE)
 			exit_status = EXIT_BAD_INPUT;
 	return out_finish(out_stdout(), exit_status);
 }

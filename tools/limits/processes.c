@@ -3,11 +3,11 @@
 #include "tools/limits/processes.h"
 
 #include "hatf/hatf.h"
+#include "tools/trace/operand.h"
 #include "tools/ui/message.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static bool
 no_memory(void)
@@ -45,14 +45,6 @@ append(struct processes *p, const char *name, size_t path_count)
 	return &p->list[p->count++];
 }
 
-mode_t
-processes_operand_type(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 ? st.st_mode & S_IFMT : 0;
-}
-
 /*
  * Does the file have a HATF header, where the recorder names the process?
  * Return false for a snapshot, and for a pipe, whose header can be read only
@@ -66,7 +58,7 @@ names_process(const char *path)
 	struct hatf_error err;
 	bool ours;
 
-	if (strcmp(path, "-") == 0 || processes_operand_type(path) != S_IFREG ||
+	if (strcmp(path, "-") == 0 || operand_type(path) != S_IFREG ||
 	    hatf_reader_open(path, NULL, &reader, &err) != HATF_OK)
 		return false;
 	hatf_reader_get_stats(reader, &stats);
@@ -106,7 +98,7 @@ processes_find(struct processes *p, char **operands, size_t n)
 	tree_init(&p->tree);
 	p->tree.is_strict = true;
 	for (size_t i = 0; ok && i < n; i++) {
-		if (processes_operand_type(operands[i]) == S_IFDIR ||
+		if (operand_type(operands[i]) == S_IFDIR ||
 		    names_process(operands[i])) {
 			ok = tree_add(&p->tree, operands[i]);
 		} else {

@@ -7,7 +7,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/types.h>
 
 /*
  * One image of a process (process_tree.h).  The operands, and the tree in
@@ -29,12 +28,6 @@ struct processes {
 	size_t count, cap;
 	struct tree tree;
 };
-
-/*
- * Return the type of the file that an operand names, such as S_IFDIR.  Return 0
- * if stat() fails.
- */
-mode_t processes_operand_type(const char *path);
 
 /*
  * Find the processes of files and directories.  Segments of one process make

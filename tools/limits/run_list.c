@@ -4,11 +4,11 @@
 
 #include "hatf/hatf.h"
 #include "tools/limits/processes.h"
+#include "tools/trace/operand.h"
 #include "tools/ui/message.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static bool
 no_memory(void)
@@ -71,7 +71,7 @@ is_segment(const char *path)
 	struct hatf_error err;
 	bool is_one;
 
-	if (strcmp(path, "-") == 0 || processes_operand_type(path) != S_IFREG ||
+	if (strcmp(path, "-") == 0 || operand_type(path) != S_IFREG ||
 	    hatf_reader_open(path, NULL, &reader, &err) != HATF_OK)
 		return false;
 	is_one = hatf_reader_header(reader, "segment") != NULL &&
@@ -123,7 +123,7 @@ run_list_find(struct run_list *runs, char **operands, size_t n)
 	for (size_t i = 0; ok && i < n; i++) {
 		const char *const path = operands[i];
 
-		if (processes_operand_type(path) == S_IFDIR)
+		if (operand_type(path) == S_IFDIR)
 			ok = append_directory(runs, operands[i]);
 		else if (is_segment(path))
 			segments[segment_count++] = operands[i];

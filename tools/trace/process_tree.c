@@ -228,11 +228,11 @@ add_directory(struct tree *f, const char *path, DIR *dir)
 	bool is_fine = true;
 	char *name;
 
-	while (is_fine && (entry = readdir(dir)) != NULL) {
+	while ((entry = readdir(dir)) != NULL) {
 		if (asprintf(&name, "%s%s%s", path, slash ? "" : "/",
 			     entry->d_name) < 0)
 			return no_memory();
-		is_fine = add_found(f, name);
+		is_fine = add_found(f, name) && is_fine;
 		free(name);
 	}
 	return is_fine;
