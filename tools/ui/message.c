@@ -62,6 +62,12 @@ message_error_text(const struct hatf_error *err, char *buf, size_t nbytes)
 	if (err->status == HATF_NOT_HATF && err->field != NULL)
 		snprintf(buf, nbytes, "%s; see 'hatf formats'",
 			 hatf_status_text(err->status));
+	/* 'field' is also the name of the command that inflates the file. */
+	else if (err->status == HATF_NO_LIBRARY && err->field != NULL)
+		snprintf(buf, nbytes,
+			 "this build of hatf lacks the library for %s (to read "
+			 "such a file: '%s -dc FILE | hatf COMMAND -')",
+			 err->field, err->field);
 	else
 		hatf_error_text(err, buf, nbytes);
 	return buf;
