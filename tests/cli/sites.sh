@@ -286,6 +286,28 @@ for option in '' --raw-stacks; do
 		check_text "stacks with '$option'" got
 done
 
+# The sites of a segment include those of the blocks with which it begins; the
+# figures of its allocations do not.
+{
+	header segment=1 events_before=9 live=exact carried=2
+	for i in 1 2 3; do
+		comment "HATF frame\nframe=$i\nfunction=f$i\n"
+		comment "HATF stack\nstack=$i\nframe=$i\n"
+	done
+	comment 'HATF stack\nstack=4\nparent=1\nframe=2\n'
+	layout
+	alloc 8 0x1000 0 0 1 '\x02\x45\x01'
+	alloc 8 0x2000 0 0 1 '\x02\x45\x04'
+	alloc 8 0x3000 0 0 2 '\x45\x01'
+	alloc 8 0x4000 0 0 2 '\x45\x03'
+} >segment.hatf
+"$HATF" info --json segment.hatf >out 2>err
+check 'segment: figures' \
+	"$(grep -oE '"(sites|stack_depth_max|stacks)":[0-9]+' out | xargs)" \
+	'stacks:4 sites:3 stack_depth_max:1'
+check 'segment: sites of stat' \
+	"$("$HATF" stat -n 0 segment.hatf 2>err | tail -n +3 | grep -c ' f')" 3
+
 # A plain C program without debug information: modules and symbols.
 cat >plain.c <<'END'
 #include <stdlib.h>

@@ -75,10 +75,8 @@ note_stacks(struct info *info, size_t n)
 		if (e->kind == HATF_EVENT_COMMENT)
 			stack_counter_note(info->counter, e->attributes,
 					   e->attributes_nbytes);
-		else if (e->tag <= HATF_REALLOC_FREE && e->address != 0 &&
-			 !e->carried)
-			stack_counter_add(info->counter, e->attributes,
-					  e->attributes_nbytes);
+		else if (e->tag <= HATF_REALLOC_FREE && e->address != 0)
+			stack_counter_add(info->counter, e);
 	}
 }
 

@@ -171,22 +171,24 @@ find_extent(struct stack_counter *c, uint64_t id)
 }
 
 void
-stack_counter_add(struct stack_counter *c, const uint8_t *attributes,
-		  uint32_t nbytes)
+stack_counter_add(struct stack_counter *c, const struct hatf_event *e)
 {
 	const struct hatf_record rec = {
 		.tag = HATF_ALLOC,
-		.attributes = attributes,
-		.attributes_nbytes = nbytes,
+		.attributes = e->attributes,
+		.attributes_nbytes = e->attributes_nbytes,
 	};
 	const uint64_t stack = hatf_record_stack(&rec);
+	const bool has_site =
+		stack != 0 && stack_view_site(c->view, stack) != 0;
 	struct extent extent;
 
-	c->totals.allocations++;
-	if (stack == 0 || stack_view_site(c->view, stack) == 0) {
-		c->totals.without_stack++;
+	if (e->carried)
 		return;
-	}
+	c->totals.allocations++;
+	c->totals.without_stack += !has_site;
+	if (!has_site)
+		return;
 	extent = find_extent(c, stack);
 	c->totals.depth_sum += extent.depth;
 	if (extent.depth > c->totals.depth_max)

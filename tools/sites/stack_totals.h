@@ -18,7 +18,7 @@ struct stack_totals {
 	uint64_t frames, stacks; /* defined frames and stacks */
 	uint64_t named_frames;	 /* frames that have a function */
 	uint64_t located_frames; /* frames that have a file */
-	uint64_t sites;		 /* number of sites of allocations */
+	uint64_t sites;		 /* number of sites of all blocks */
 	uint64_t allocations;	 /* reallocs, and allocs outside a realloc */
 	uint64_t without_stack;	 /* allocations without a defined stack */
 	/*
@@ -44,9 +44,12 @@ void stack_counter_close(struct stack_counter *counter);
 void stack_counter_note(struct stack_counter *counter, const uint8_t *text,
 			uint32_t nbytes);
 
-/* Count an allocation or a realloc with these attributes. */
-void stack_counter_add(struct stack_counter *counter, const uint8_t *attributes,
-		       uint32_t nbytes);
+/*
+ * Count an allocation or a realloc.  Of a block that was live when the trace
+ * began, count only the site.
+ */
+void stack_counter_add(struct stack_counter *counter,
+		       const struct hatf_event *event);
 
 struct stack_totals stack_counter_get(const struct stack_counter *counter);
 
