@@ -40,6 +40,40 @@ said=$(sed -nE 's/.*: ([0-9 ]+) events.*/\1/p' err | tr -d ' ')
 check 'figures' "$said" "$("$HATF" info --json f.hatf.gz |
 	sed -E 's/.*"events":([0-9]+).*/\1/')"
 
+# A line says that the name of the trace was taken.
+# taken WHAT [LINE]: what the last run printed on stderr before the summary.
+taken()
+{
+	check "$1" "$(grep -v '[0-9] events' err)" "${2-}"
+}
+
+taken 'a new name'
+for i in 1 2; do
+	run "$HATF" record -o f.hatf.gz -- ls
+	summary "taken $i" "f.hatf.gz.$i: * events*"
+	taken "taken $i" "hatf record: f.hatf.gz exists already, so the trace \
+is f.hatf.gz.$i"
+done
+run "$HATF" record -o '%e.%n.hatf' -- sh -c :
+taken 'a running number'
+run "$HATF" record -o '%e.hatf' -- ls
+run "$HATF" record -o '%e.hatf' -- ls
+taken 'taken, %e' "hatf record: ls.hatf exists already, so the trace is \
+ls.hatf.1"
+# The other traces of the same run do not count, nor does a file with a shorter
+# name.
+run "$HATF" record -o e.hatf -- sh -c 'ls; exec ls'
+summary 'an exec' 'e.hatf.[12]: * events*'
+taken 'an exec'
+: >g.hatf
+run "$HATF" record -o g.hatf.1 -- ls
+taken 'a name with a number'
+run "$HATF" record -r 64K -o r.hatf -- ls
+taken 'segments'
+run "$HATF" record -r 64K -o r.hatf -- ls
+taken 'taken, segments' "hatf record: r.s0000.hatf exists already, so the \
+trace is r.s0000.hatf.1"
+
 # A relative name refers to the starting directory, whose own name may contain
 # '%' and blanks.
 mkdir 'a b%p%' 'a b%p%/traces'

@@ -536,7 +536,7 @@ report(struct job *job, const struct launch *l)
 		summary_describe_others(&c, others, sizeof(others));
 		tell_missing(job, l, others);
 	} else {
-		ok = summary_report_own(&c);
+		ok = summary_report_own(&c, job->text);
 	}
 	insides_report(&c);
 	if (job->has_summary)

@@ -8,6 +8,7 @@
 #include "tools/trace/trailer.h"
 #include "tools/ui/message.h"
 
+#include <fnmatch.h>
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -255,6 +256,57 @@ collect_segments(const struct collection *c)
 					   c->traces[c->own_count - 1].start_ns)
 		n++;
 	return n;
+}
+
+/* Return 'path' without the number at its end; NULL if it has no number. */
+static char *
+without_number(const char *path)
+{
+	const char *const dot = strrchr(path, '.');
+
+	if (dot == NULL || dot[1] == '\0' ||
+	    dot[1 + strspn(dot + 1, "0123456789")] != '\0')
+		return NULL;
+	return strndup(path, (size_t)(dot - path));
+}
+
+/* Can a trace have this path without a number that the recorder appended? */
+static bool
+is_expansion(const char *text, const char *path)
+{
+	bool is_one = false;
+
+	for (int segments = 0; segments < 2 && !is_one; segments++) {
+		char *const pattern = template_pattern(text, 0, segments != 0);
+
+		is_one = pattern != NULL &&
+			 fnmatch(pattern, path, FNM_PATHNAME) == 0;
+		free(pattern);
+	}
+	return is_one;
+}
+
+/* Is this the path of a trace of the command or of its descendants? */
+static bool
+is_of_run(const struct collection *c, const char *path)
+{
+	for (size_t i = 0; i < c->own_count + c->descendant_count; i++)
+		if (strcmp(c->traces[i].path, path) == 0)
+			return true;
+	return false;
+}
+
+char *
+collect_taken_name(const struct collection *c, const char *text)
+{
+	char *const name = without_number(c->traces[c->own_count - 1].path);
+	struct stat st;
+
+	if (name != NULL && is_expansion(text, name) && !is_of_run(c, name) &&
+	    lstat(name, &st) == 0)
+		return name;
+	free(name);
+	return NULL;
 }
 
 bool

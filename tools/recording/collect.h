@@ -83,6 +83,14 @@ void collect_free(struct collection *c);
 size_t collect_segments(const struct collection *c);
 
 /*
+ * If a file that is not of this run had the name of the last trace of the
+ * command's own process, so that the recorder appended a number, return the
+ * name of that file, which the caller frees.  Otherwise, or if out of memory,
+ * return NULL.  'text' is as for collect().
+ */
+char *collect_taken_name(const struct collection *c, const char *text);
+
+/*
  * Figures of one trace, including the figures of its earlier segments.  If an
  * earlier segment has lost events, 'complete' is false.
  */

@@ -287,13 +287,27 @@ check_other(const struct collected_trace *trace)
 	return false;
 }
 
+/* Print a line if the last trace has a number because its name was taken. */
+static void
+tell_taken(const struct collection *c, const char *text)
+{
+	const char *const path = c->traces[c->own_count - 1].path;
+	char *const taken = collect_taken_name(c, text);
+
+	if (taken != NULL)
+		message_print("%s exists already, so the trace is %s",
+			      template_short(taken), template_short(path));
+	free(taken);
+}
+
 bool
-summary_report_own(const struct collection *c)
+summary_report_own(const struct collection *c, const char *text)
 {
 	bool ok = true;
 
 	for (size_t i = 0; i + 1 < c->own_count; i++)
 		ok = check_other(&c->traces[i]) && ok;
+	tell_taken(c, text);
 	return print_summary(c) && ok;
 }
 

@@ -20,10 +20,12 @@ void summary_describe_others(const struct collection *c, char *buf, size_t cap);
 
 /*
  * Print the line about the last trace of the command's own process, and a line
- * for each earlier trace of this process that is incomplete.  The process must
- * have at least one trace.  Return false if any of these traces is incomplete.
+ * for each earlier trace of this process that is incomplete.  If the name of
+ * the last trace was taken, print another line first.  'text' is the absolute
+ * template of the names.  The process must have at least one trace.  Return
+ * false if any of these traces is incomplete.
  */
-bool summary_report_own(const struct collection *c);
+bool summary_report_own(const struct collection *c, const char *text);
 
 /*
  * Print a line for each incomplete trace of a child process.  Return true if
