@@ -385,12 +385,10 @@ is_certain(const struct order_producer *s, struct span span)
  * The open realloc of 's' must precede an event by which another thread gets
  * 'span'.  Can the whole realloc be passed on now, before that event?  It can
  * if all of these are true:
- *
  *  - The end of the realloc is the next event of 's'.
  *  - The old block certainly overlapped 'span'.
  *  - The event of the other thread has an exact stamp ('is_exact'), or the
  *    realloc did not move its block.
- *
  * Otherwise the memory of the new block may still be in use in the trace,
  * because the free of the block that was there has not been passed on.
  */
