@@ -323,7 +323,7 @@ grep -q 'has ticks of up to 130 ms: ' out || fail "the note: $(cat out)"
 } >carried.hatf
 trailer carried.hatf 3 5
 check 'a block from before' "$(ages carried.hatf)" \
-	'less than 2 ms to more than 89 ms, median 91 ms'
+	'0 ms to more than 89 ms, median 91 ms'
 {
 	header clock=coarse unit=us
 	layout
@@ -332,6 +332,5 @@ check 'a block from before' "$(ages carried.hatf)" \
 	alloc 24 0x3000 0 0 1002
 } >short.hatf
 trailer short.hatf 3 4
-check 'short ages' "$(ages short.hatf)" 'less than 2 ms to less than 3 ms,' \
-	'median less than 3 ms'
+check 'short ages' "$(ages short.hatf)" 'less than 3 ms'
 finish

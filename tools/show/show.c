@@ -229,34 +229,51 @@ struct age_text {
 	char text[48];
 };
 
+/* Which age is to be printed. */
+enum age_kind {
+	AGE_EXACT,
+	AGE_MIN, /* only a lower bound: the block is older than the trace */
+	AGE_MAX, /* an upper bound */
+};
+
 /*
  * Return an age by a clock whose ticks are up to 'tick_ns' long.  Each of the
  * two moments may be too early by a tick, so the age may be wrong by a tick.
  * Print no digits that are less than a tick.
  */
 static struct age_text
-coarse_age(uint64_t ns, uint64_t tick_ns, bool is_least)
+coarse_age(uint64_t ns, uint64_t tick_ns, enum age_kind kind)
 {
-	const bool is_short = ns < tick_ns;
+	static const char *const words[] = {
+		[AGE_EXACT] = "",
+		[AGE_MIN] = "more than ",
+		[AGE_MAX] = "less than ",
+	};
 	struct age_text age = { "unknown" };
 	uint64_t unit_ns = 1;
 
 	while (unit_ns <= tick_ns / 10)
 		unit_ns *= 10;
-	if (is_least && is_short)
+	if (kind == AGE_MIN && ns < tick_ns)
 		return age;
-	if (is_least)
+	if (kind == AGE_MIN)
 		ns -= tick_ns;
-	else if (is_short)
+	else if (kind == AGE_MAX)
 		ns += tick_ns + unit_ns - 1;
 	else if (ns <= UINT64_MAX - unit_ns)
 		ns += unit_ns / 2;
-	snprintf(age.text, sizeof(age.text), "%s%s",
-		 is_least   ? "more than "
-		 : is_short ? "less than "
-			    : "",
+	snprintf(age.text, sizeof(age.text), "%s%s", words[kind],
 		 figure_ns_to(ns - ns % unit_ns, unit_ns).text);
 	return age;
+}
+
+static uint64_t
+age_ns(const struct census *c, const struct age *age)
+{
+	uint64_t ns;
+
+	return __builtin_mul_overflow(age->time, c->unit_ns, &ns) ? UINT64_MAX
+								  : ns;
 }
 
 /*
@@ -266,20 +283,23 @@ coarse_age(uint64_t ns, uint64_t tick_ns, bool is_least)
 static struct age_text
 age_text(const struct census *c, const struct age *age, bool is_least)
 {
-	const uint64_t tick_ns = c->tick_us * 1000;
 	struct age_text text;
-	uint64_t ns;
 
-	if (c->has_times && tick_ns != 0) {
-		if (__builtin_mul_overflow(age->time, c->unit_ns, &ns))
-			ns = UINT64_MAX;
-		return coarse_age(ns, tick_ns, is_least);
-	}
+	if (c->has_times && c->tick_us != 0)
+		return coarse_age(age_ns(c, age), c->tick_us * 1000,
+				  is_least ? AGE_MIN : AGE_EXACT);
 	snprintf(text.text, sizeof(text.text), "%s%s",
 		 is_least ? "more than " : "",
 		 c->has_times ? show_units(c, age->time).text
 			      : show_events(age->events).text);
 	return text;
+}
+
+/* Is the age less than a tick of the trace's clock? */
+static bool
+is_short(const struct census *c, const struct age *age)
+{
+	return c->has_times && age_ns(c, age) < c->tick_us * 1000;
 }
 
 void
@@ -296,6 +316,12 @@ show_ages(struct out *o, const struct census *c, const struct ages *ages,
 			out_str(o, "unknown");
 		else
 			out_str(o, age_text(c, &ages->oldest, true).text);
+		return;
+	}
+	if (older == 0 && is_short(c, &ages->oldest)) {
+		out_str(o, coarse_age(age_ns(c, &ages->oldest),
+				      c->tick_us * 1000, AGE_MAX)
+				   .text);
 		return;
 	}
 	newest = age_text(c, &ages->newest, false);

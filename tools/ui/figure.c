@@ -77,7 +77,8 @@ figure_ns_to(uint64_t ns, uint64_t unit_ns)
 
 	if (ns >= (uint64_t)60 * 1000000000)
 		return figure_ns(ns);
-	for (; unit < 3 && ns / scale >= 1000; unit++)
+	for (; unit < 3 && (ns / scale >= 1000 || unit_ns / scale >= 1000);
+	     unit++)
 		scale *= 1000;
 	for (uint64_t digit = scale; digit > unit_ns && decimals < 3;
 	     digit /= 10)
