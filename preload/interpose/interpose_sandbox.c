@@ -3,7 +3,8 @@
  * interpose_sandbox.c - prctl(3), syscall(3) and vfork(3)
  *
  * libc has no function for seccomp(2).  So a program installs a filter on its
- * system calls by prctl(3) or, like libseccomp, by syscall(3). syscall(3) can
+ * system calls by prctl(3) or, like libseccomp, by syscall(3).  By prctl(3), a
+ * program can also divert its system calls to a signal handler.  syscall(3) can
  * also fork, exec, end the process and give up privileges.  The entry points
  * inspect the arguments and jump to libc's function, or to a function of ours
  * that makes the call.  The target then sees the same arguments, stack and
@@ -38,6 +39,12 @@
 
 /* The low half of an argument that the kernel reads as unsigned int. */
 #define WORD(x) ((uint32_t)(x))
+
+/* <sys/prctl.h> has these names since Linux 5.11. */
+#ifndef PR_SET_SYSCALL_USER_DISPATCH
+#define PR_SET_SYSCALL_USER_DISPATCH 59
+#define PR_SYS_DISPATCH_OFF	     0
+#endif
 
 /*
  * Would the kernel accept a filter with this operation and these flags?  The
@@ -172,6 +179,26 @@ expect_prctl(uint64_t mode, const void *program)
 }
 
 /*
+ * The program is about to divert the system calls of this thread to its handler
+ * for SIGSYS.  The kernel would also divert the recorder's calls on the thread.
+ * To find out whether the kernel accepts the mode, make the call with an
+ * address outside the process: the kernel checks the address last.
+ */
+static void
+expect_dispatch(uint64_t mode)
+{
+	if (mode == PR_SYS_DISPATCH_OFF ||
+	    syscall(SYS_prctl, PR_SET_SYSCALL_USER_DISPATCH, mode, 0, 0,
+		    (uintptr_t)-4096) != -1 ||
+	    errno != EFAULT)
+		return;
+	/* The message names the trace, so create the file. */
+	writer_make_early();
+	end_for_sandbox("the program diverts its system calls to a signal "
+			"handler");
+}
+
+/*
  * The program is about to make the system call 'number', which is seccomp(2) or
  * prctl(2).  Do not touch errno in an untraced process (real_resolve_others()
  * says why).
@@ -188,6 +215,8 @@ expect_by_number(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
 		expect_seccomp(a, b, (const void *)c);
 	else if (WORD(a) == PR_SET_SECCOMP)
 		expect_prctl(b, (const void *)c);
+	else if (WORD(a) == PR_SET_SYSCALL_USER_DISPATCH)
+		expect_dispatch(b);
 	errno = saved_errno;
 }
 

@@ -181,6 +181,33 @@ TALLY=1 fault "seccomp: vfork" "filter of a child before its exec" \
 TALLY=1 fault "seccomp: ask" "calls that ask for filters and fail" \
 	complete within ask 100000
 
+# The kernel turns system calls of the program's thread into a signal, and those
+# of the recorder, too.
+dispatched()
+{
+	"${RUN[@]}" "$FAULTS/dispatch" "$1" "${2:-100000}"
+}
+"$FAULTS/dispatch" asked 1 >out
+case $? in
+5)
+	for rounds in 100000 1; do
+		fault "dispatch: $rounds" "system calls become signals" cut \
+			dispatched asked $rounds
+		for trace in traced/*; do
+			check "dispatch: end" "$(trailer "$trace" end)" sandbox
+		done
+		grep -q '/traced/t.*\.gz: the program diverts' err ||
+			fail "dispatch: $rounds: $(cat err)"
+	done
+	WITH=HATFTRACE_START=off fault "dispatch, dormant" \
+		"system calls become signals" unsaid dispatched asked
+	TALLY=1 fault "dispatch: refused" "the kernel refuses the call" \
+		complete dispatched refused
+	;;
+77) untried "dispatch" "system calls become signals" "the kernel has none" ;;
+*) fail "dispatch: $(cat out)" ;;
+esac
+
 # Without close_range() the writer thread still keeps no descriptor open: if the
 # program closes its output, the reader of the pipe sees the end at once.
 closing()
