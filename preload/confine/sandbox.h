@@ -72,10 +72,10 @@ enum sandbox_harm {
 unsigned sandbox_harm(const void *program);
 
 /*
- * Copy 'nbytes' bytes from an address that the program has passed and that may
- * be invalid.  Return false if the address is invalid.  This uses
- * process_vm_readv(2).  If the kernel refuses that call, every address except
- * NULL counts as valid, and an invalid address then crashes the program.
+ * Copy 'nbytes' bytes, at least 8, from an address that the program has passed
+ * and that may be invalid.  Return false if the address is invalid.  If a
+ * filter refuses rt_sigprocmask(2), every address except NULL counts as valid,
+ * and an invalid address then crashes the program.
  */
 bool sandbox_copy(void *to, const void *from, size_t nbytes);
 

@@ -19,7 +19,9 @@ threads_within()
 
 before()
 {
-	"$FAULTS/filters" "$1" exec "${RUN[@]}" "$STRESS" work 100000
+	local kind=$1
+	shift
+	"$FAULTS/filters" "$kind" exec "${RUN[@]}" "$@"
 }
 
 [ -x "$FAULTS/filters" ] || fail "no $FAULTS/filters"
@@ -32,19 +34,27 @@ before()
 # calls that the filter refuses.
 for kind in service container old pretend; do
 	TALLY=1 fault "seccomp: $kind" "filter from before the start" \
-		complete before $kind
+		complete before $kind "$STRESS" work 100000
 done
 # The program must survive a message of the writer thread.
 short_of_room()
 {
 	{
-		(ulimit -f 32 && before service) 2>&1 >&3 | cat >&2
+		(ulimit -f 32 && before service "$STRESS" work 100000) 2>&1 \
+			>&3 | cat >&2
 		return "${PIPESTATUS[0]}"
 	} 3>&1 | cat
 	return "${PIPESTATUS[0]}"
 }
 fault "seccomp: service, and a limit" "the same, ulimit -f 32" \
 	ended short_of_room
+# The recorder reads the limit that the program sets.
+few_files()
+{
+	before service bash -c 'ulimit -n 40; ulimit -n'
+}
+TALLY=1 fault "seccomp: service, then a limit" "the same, ulimit -n 40" \
+	complete few_files
 
 # The program installs a filter while it runs.  If the filter allows the
 # recorder's calls, recording continues.
@@ -109,6 +119,8 @@ again_within()
 {
 	"${RUN[@]}" "$FAULTS/filters" "$1" again 10000
 }
+TALLY=1 fault "seccomp: service, again" "the same" complete \
+	again_within service
 fault "seccomp: no-open, again" "filter twice, in a program of threads" \
 	"complete|cut" again_within no-open
 # The writer cannot create the next segment, and the filter kills for a message.
