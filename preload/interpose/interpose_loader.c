@@ -40,7 +40,12 @@ visit_others(struct dl_phdr_info *info, size_t nbytes, void *context)
 		       : h->visit(info, nbytes, h->context);
 }
 
-EXPORT int
+/*
+ * Another preloaded library may have a dl_iterate_phdr(), too, as fakechroot's
+ * does.  'protected' means that the recorder's own calls nevertheless come
+ * here: the other function may allocate, or may not expect calls at this time.
+ */
+__attribute__((visibility("protected"))) int
 dl_iterate_phdr(visit_fn *fn, void *context)
 {
 	const char *const caller = __builtin_return_address(0);

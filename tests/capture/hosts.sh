@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# hosts.sh - what runs a program in a world of its own: valgrind, faketime
+# hosts.sh - what runs a program in a world of its own: valgrind, faketime,
+# fakechroot
 . "$(dirname "$0")/lib.sh"
 
 cat >seven.c <<'END'
@@ -63,5 +64,35 @@ if command -v faketime >/dev/null; then
 		clean inside/*.gz outside/*.gz
 		check_ge "$when: events" "$(info inside/seven.*.gz events)" 1000
 	done
+fi
+# fakechroot's dl_iterate_phdr() changes the names of the libraries in place.
+# It crashes if a name is in memory that cannot be written.  The recorder does
+# not call this function of a library that is preloaded before it.
+cat >iterate.c <<'END'
+#include <stdlib.h>
+
+int
+dl_iterate_phdr(void *visit, void *context)
+{
+	(void)visit;
+	(void)context;
+	abort();
+}
+END
+${CC:-cc} -shared -fPIC -o iterate.so iterate.c || fail 'cannot build iterate'
+for start in on off; do
+	HATFTRACE_OUT=$TMP/iterate.gz HATFTRACE_START=$start \
+		LD_PRELOAD=$TMP/iterate.so:$SO ./seven >out 2>err
+	check "iterate, $start: status" $? 7
+	check "iterate, $start: said" "$(cat err)" ''
+done
+clean iterate.gz
+check_ge "iterate: events" "$(info iterate.gz events)" 1000
+if command -v fakechroot >/dev/null; then
+	HATFTRACE_OUT=$TMP/chroot.%p.gz LD_PRELOAD=$SO FAKECHROOT_BASE='' \
+		fakechroot ./seven >out 2>err
+	check "fakechroot: status" $? 7
+	check "fakechroot: output" "$(cat out)" fine
+	check "fakechroot: said" "$(cat err)" ''
 fi
 finish
