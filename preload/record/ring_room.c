@@ -103,6 +103,40 @@ ringfile_map(void *at, uint64_t offset, uint64_t nbytes)
 
 /* The rings --------------------------------------------------------------- */
 
+/* Does a page of the ring begin with this word? */
+static bool
+begins_page(const struct ring *r, uint64_t word)
+{
+	return ((uintptr_t)&r->words[word] & (sys_page_nbytes() - 1)) == 0;
+}
+
+/*
+ * Make the words of the ring from 'from' on inaccessible.  They may lie beyond
+ * the end of the file, where each access raises SIGBUS.  A program that reads
+ * its whole memory, as the leak checker of gperftools does, finds by
+ * /proc/self/maps that it must leave them out.
+ */
+static void
+hide_words(struct ring *r, uint64_t offset, uint64_t from, uint64_t to)
+{
+	const uint64_t nbytes = (to - from) * sizeof(uint64_t);
+
+	if (from >= to || !begins_page(r, from))
+		return;
+	if (mmap(&r->words[from], nbytes, PROT_NONE, MAP_SHARED | MAP_FIXED,
+		 rf->fd, (off_t)(offset + ring_nbytes(from))) != MAP_FAILED)
+		madvise(&r->words[from], nbytes, MADV_DONTFORK);
+}
+
+/* Undo hide_words() for the words [from, to). */
+static bool
+show_words(struct ring *r, uint64_t from, uint64_t to)
+{
+	return !begins_page(r, from) ||
+	       ringfile_map(&r->words[from], r->offset + ring_nbytes(from),
+			    (to - from) * sizeof(uint64_t)) != NULL;
+}
+
 static uint64_t
 first_words(uint64_t words_max)
 {
@@ -126,6 +160,7 @@ ringfile_make_ring(uint64_t words_max)
 	p = ringfile_map(NULL, offset, ring_nbytes(words_max));
 	if (p == NULL)
 		return NULL;
+	hide_words(p, offset, first, words_max);
 	rf->end += ring_nbytes(words_max);
 	((struct ring *)p)->generation = rf->generation;
 	return image_init_ring(p, offset, words_max, first);
@@ -235,14 +270,15 @@ ringfile_adopt(struct ring *r, bool may_grow)
 		    say_errno(errno));
 		return;
 	}
+	hide_words(r, offset, ring_mask(r) + 1, r->words_max);
 	rf->end += ring_nbytes(r->words_max);
 	/* relaxed: no other data depends on the count. */
 	atomic_store_explicit(&rf->image->hidden, 0, memory_order_relaxed);
 }
 
-/* Reserve room in the file for words [from, to) of the ring. */
+/* Reserve room in the file for words [from, to) of the ring, and show them. */
 static bool
-reserve_words(const struct ring *r, uint64_t from, uint64_t to)
+reserve_words(struct ring *r, uint64_t from, uint64_t to)
 {
 	/* A ring that is only in memory needs no reservation in the file. */
 	if (r->offset == 0)
@@ -251,7 +287,8 @@ reserve_words(const struct ring *r, uint64_t from, uint64_t to)
 	    sys_clock_ns(CLOCK_MONOTONIC) < rf->refused_ns)
 		return false;
 	if (ringfile_reserve(r->offset + ring_nbytes(from),
-			     (to - from) * sizeof(uint64_t)))
+			     (to - from) * sizeof(uint64_t)) &&
+	    show_words(r, from, to))
 		return true;
 	rf->refused_ns = sys_clock_ns(CLOCK_MONOTONIC) + RETRY_NS;
 	return false;

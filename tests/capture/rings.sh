@@ -349,4 +349,66 @@ peak=$(peak_kb env HATFTRACE_OUT=crowd.gz LD_PRELOAD="$SO" ./crowd)
 check_le '64 threads: added memory (kB)' "$((peak - $(peak_kb ./crowd)))" \
 	"$((24 * 1024))"
 clean crowd.gz
+
+# A program may read its whole memory, as the leak checker of gperftools does.
+# The buffers that can still grow end beyond the end of the file.
+cat >look.c <<'END'
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static unsigned
+look(void)
+{
+	static char line[4096];
+	FILE *const maps = fopen("/proc/self/maps", "r");
+	unsigned long start, end;
+	unsigned sum = 0;
+	char rights[5];
+
+	while (fgets(line, sizeof(line), maps) != NULL) {
+		if (sscanf(line, "%lx-%lx %4s", &start, &end, rights) != 3 ||
+		    rights[0] != 'r' || rights[1] != 'w')
+			continue;
+		for (; start < end; start += 4096)
+			sum += *(volatile unsigned char *)start;
+	}
+	fclose(maps);
+	return sum;
+}
+
+static void *
+run(void *rounds)
+{
+	for (long i = 0; i < (long)rounds; i++)
+		free(malloc((size_t)i % 300));
+	return NULL;
+}
+
+int
+main(void)
+{
+	pthread_t thread;
+
+	for (int i = 0; i < 4; i++) {
+		pthread_create(&thread, NULL, run, (void *)100000L);
+		(void)look();
+		run((void *)200000L);
+		(void)look();
+		pthread_join(thread, NULL);
+	}
+	usleep(100000);
+	(void)look();
+	return 7;
+}
+END
+"${CC:-cc}" -O2 -fno-builtin -pthread -o look look.c ||
+	fail 'cannot build look.c'
+for begin in now late; do
+	rm -f look.gz*
+	HATFTRACE_BEGIN=$begin trace look.gz ./look
+	check "look, $begin: status" $? 7
+	clean look.gz
+done
 finish
