@@ -30,11 +30,10 @@ struct claims {
 	uint64_t note_time; /* the latest time that a comment states */
 	uint64_t threads_created;
 	/*
-	 * If 'has_trailer' is set, 'trailer' is the last event.  If 'has_block'
-	 * is set, 'block' is the comment at the start of the newest block of
-	 * records, 'block_time' is the time that this comment states, and no
-	 * event other than a comment has followed yet.  The attributes of
-	 * 'trailer' and 'block' are no longer valid.
+	 * 'has_trailer': the last event is the trailer, 'trailer'.
+	 * 'has_block': only comments have followed 'block', the comment at the
+	 * start of the newest block of records, which states 'block_time'.
+	 * The attributes of 'trailer' and 'block' are no longer valid.
 	 */
 	bool has_trailer;
 	struct hatf_event trailer;

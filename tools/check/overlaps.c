@@ -136,9 +136,8 @@ suspect(struct overlaps *o, const struct hatf_live *older,
 
 /*
  * Update the suspects at the address 'start' after the event 'e'.  If 'e' is a
- * realloc that leaves the block at 'start' where it is, 'end' is the new end of
- * the block.  If 'e' is a realloc that moves or frees this block, or puts
- * another block at 'start', 'end' is equal to 'start'.
+ * realloc that resizes the block at 'start' in place, 'end' is the new end of
+ * the block.  Otherwise 'end' is equal to 'start'.
  */
 static void
 judge_suspect(struct overlaps *o, const struct hatf_event *e, uint64_t start,
@@ -230,11 +229,10 @@ is_judged(const struct overlaps *o, const struct hatf_live *live)
 }
 
 /*
- * Of the blocks that are not exempt (overlaps.h), find the last one before the
- * new block.  If exempt blocks lie between the found block and the new block,
- * these two can overlap only if the found block also covers the exempt blocks.
- * Therefore stop at the first exempt block, unless some block may lie inside
- * another one.
+ * Find the last block before the new block that is not exempt (overlaps.h).  A
+ * block below an exempt one can reach the new block only if it also covers the
+ * exempt block.  Therefore give up at the first exempt block, unless some block
+ * may lie inside another one ('has_covered').
  */
 static bool
 find_before(const struct overlaps *o, const struct hatf_event *e,

@@ -6,26 +6,33 @@
  * another heap.  A block of 0 bytes overlaps nothing.
  *
  * Each new block is compared with its neighbours in the set of live blocks of
- * 'struct hatf_events', so the check keeps no set of its own.  Three kinds of
- * blocks are exempt: blocks of 0 bytes, blocks that a forked child inherited,
- * and carried blocks (blocks live at the start of the segment) if the trace
- * does not know exactly which blocks were live then.  The search from a new
- * block to higher addresses skips exempt blocks.  The search to lower addresses
- * stops at an exempt block, unless some block may lie inside another one; then
- * this search skips exempt blocks, too.  Each search looks at no more than
- * OVERLAPS_STEPS blocks.
+ * 'struct hatf_events', so the check keeps no set of its own.  It is no fault
+ * if a new block overlaps an exempt block.  Exempt are:
  *
- * With several threads, an allocation may stand in the trace before the realloc
- * by which another thread gave up the same memory (FORMAT "Errors").  If the
- * recorder did not know the size of the old block, only an allocation that
- * contains the first byte of the old block is sure to stand after the realloc
- * (list_realloc(), hatf/rings/order.c).  If a new block overlaps an older one,
- * the older block is therefore only a suspect at first.  The suspect is cleared
- * if the next event of the older block is a realloc by another thread that ends
- * the overlap.  If a realloc is in progress when recording stops, the trace may
- * contain it as a free, which is then the last record of its thread.  A free by
- * another thread therefore clears the suspect too, unless that thread has a
- * later record.
+ * - blocks of 0 bytes,
+ * - blocks that a forked child inherited, and
+ * - carried blocks (blocks live at the start of the segment), if the trace does
+ *   not know exactly which blocks were live then.
+ *
+ * The search from a new block to higher addresses skips exempt blocks.  The
+ * search to lower addresses stops at the first exempt block.  Once a block has
+ * been seen that may lie inside another one, this search skips exempt blocks,
+ * too.  Each search looks at no more than OVERLAPS_STEPS blocks.
+ *
+ * In a trace of several threads, an overlap may be legal: an allocation may
+ * stand before the realloc by which another thread gave up the same memory
+ * (FORMAT "Errors").  This happens if the recorder did not know the size of the
+ * realloc's old block, because it then orders the realloc only before an
+ * allocation that contains the first byte of the old block (list_realloc() in
+ * hatf/rings/order.c).  The older block of an overlap is therefore only a
+ * suspect at first.  Its next event decides.  In this list, "another thread" is
+ * not the one that allocated the new block:
+ *
+ * - A realloc by another thread clears the suspect if it ends the overlap.
+ * - A free by another thread clears the suspect, unless that thread has a later
+ *   record.  The reason: if a realloc is in progress when recording stops, the
+ *   trace may contain it as a free, the last record of its thread.
+ * - Any other event proves a fault.
  *
  * Not thread-safe.
  */
@@ -43,8 +50,7 @@ struct overlaps_suspect {
 	/* the older block was freed, or its heap was destroyed */
 	bool is_gone;
 	/*
-	 * 'thread' freed the older block; the free may be the last record of
-	 * 'thread'
+	 * 'thread' freed the older block, and has had no later record so far
 	 */
 	bool is_freed;
 	uint64_t thread;

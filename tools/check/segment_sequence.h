@@ -3,10 +3,11 @@
  * segment_sequence.h - does a segment continue the segment before it? (prefix:
  * sequence_)
  *
- * A recorder that splits its output starts each segment with the live blocks
- * (FORMAT "Segments").  If the files of one process are read in order, these
- * blocks must be the blocks that were live at the end of the previous segment.
- * The sets are compared by a sum of hashes, so no set is kept in memory.
+ * A recorder that splits its output starts each segment with the carried
+ * blocks, those that are live then (FORMAT "Segments").  If the files of one
+ * process are read in order, the carried blocks of a segment must be the blocks
+ * that were live at the end of the previous segment.  The check compares sums
+ * of hashes of these blocks, so it keeps no set of blocks in memory.
  */
 #ifndef SEGMENT_SEQUENCE_H
 #define SEGMENT_SEQUENCE_H
@@ -28,8 +29,8 @@ enum sequence_result {
 struct sequence {
 	bool is_segment;
 	/*
-	 * The carried blocks are exactly those that were live when the segment
-	 * began.
+	 * The header says that the carried blocks are exactly those that were
+	 * live when the segment began.
 	 */
 	bool is_exact;
 	bool is_whole; /* all carried blocks were read */
