@@ -125,9 +125,10 @@ comparison_name_site(const struct gathering *g, uint64_t stack, char *buf,
 	if (hatf_stacks_get(stacks, site_names_top(g->names, stack), &top))
 		hatf_stacks_get_frame(stacks, top.frame, &frame);
 	/*
-	 * If all frames of a stack are hidden, the site is one of them.  In a
-	 * standard library its name may depend on whether debug information of
-	 * the library is installed.
+	 * If all frames of a stack are hidden, the site is a hidden frame.  If
+	 * this frame is in a standard library, its function and file may depend
+	 * on whether the library's debug information is installed.  Therefore
+	 * name the site by the library alone.
 	 */
 	if (frame.object != NULL && site_names_hides(g->names, &frame) &&
 	    hidden_frames_find_std_library(frame.object) != NULL)

@@ -17,10 +17,7 @@
 /* Maximum number of traces. */
 #define COMPARISON_TRACES_MAX 256
 
-/*
- * Longer names of sites and threads are truncated to this size, which includes
- * the NUL.
- */
+/* Size of a buffer for the name of a site or a thread, including the NUL. */
 #define COMPARISON_NAME_NBYTES 4096
 
 /* The judgement of one measure of a row. */
@@ -107,8 +104,9 @@ bool comparison_add_segments(struct comparison *c,
 			     const struct comparison *segments);
 
 /*
- * Write to 'buf' the name of the row to which the defined stack 'stack' belongs
- * in a comparison by BY_SITE.  Truncate the name to 'nbytes' bytes.
+ * Write to 'buf', which has 'nbytes', the name of the row to which a call stack
+ * belongs in a comparison by BY_SITE.  'stack' is the id of a stack that the
+ * trace defines.  A name that is too long loses its middle.
  */
 void comparison_name_site(const struct gathering *g, uint64_t stack, char *buf,
 			  size_t nbytes);

@@ -185,9 +185,11 @@ exceeds(const struct condition_term *term, const struct comparison *c,
 }
 
 /*
- * Did a measure of a row grow, by the rules of "any"?  The peak of a row is its
- * share of the program's peak.  At another moment with as many live bytes, the
- * rows have other shares, so a share counts only if the program's peak grew.
+ * Did a measure of a row grow, by the rules of "any"?  The peak of a row is the
+ * number of its bytes that are live when the program has its peak.  If a new
+ * run reaches the same peak at another moment, some rows have more live bytes
+ * then, and other rows fewer.  Therefore the growth of a row's peak counts only
+ * if the program's peak grew, too.
  */
 static bool
 has_grown(const struct comparison *c, const struct comparison_row *row,

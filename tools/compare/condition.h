@@ -9,7 +9,7 @@
  * 						 peak grew, too
  * 	SCOPE  = "total" | "site" | "new"	 the program (the default), any
  * 						 row, or any new row
- * 	MEASURE = a name from which measure_word() makes one of measure_words
+ * 	MEASURE = a name that measure_word() translates to one of measure_words
  * 	AMOUNT = NUMBER [ "K" | "M" | "G" | "%" ]
  *
  * Growth counts only if verdict.h judges it to be a change and not noise.  A

@@ -29,9 +29,8 @@ enum verdict {
 
 struct verdict_options {
 	/*
-	 * A smaller difference is noise.  'floor' is a share of the old median
-	 * (0.01 means 1 %), 'total_floor' is a share of the value of the whole
-	 * program, and 'spread_factor' is a multiple of the larger spread.
+	 * The factors in the list above.  For example, if 'floor' is 0.01, a
+	 * difference of at most 1 % of the old median is noise.
 	 */
 	double floor;
 	double total_floor;
