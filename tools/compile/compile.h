@@ -21,10 +21,11 @@
  * 			of heap 0
  * 	blocks that are live at the end
  * 			stay allocated
- * 	blocks that are live when a window begins
- * 			allocated before the measures begin, in the order of the
- * 			trace, each by its thread or, if this thread has ended,
- * 			by the initial thread.  WORD_BEGIN follows these calls
+ * 	blocks that are live when a window (--from) begins
+ * 			allocated before the replay measures anything, in the
+ * 			order of the trace, each by its thread or, if this
+ * 			thread has ended, by the initial thread.  WORD_BEGIN
+ * 			follows these calls
  * 	createThread	the creator starts a thread; the initial thread does so
  * 			if the creator is unknown.  If the new thread gets the
  * 			stream of an earlier thread, the creator first waits for
@@ -79,9 +80,9 @@ struct compiled {
 	uint64_t peak_count, peak_nbytes, peak_first_nbytes;
 	uint64_t end_count, end_nbytes; /* live at the end of the replay */
 	/*
-	 * If the start of a window is given ('has_window'), the replay
-	 * allocates the blocks that are live at this start before the measures
-	 * begin: 'built_count' blocks with 'built_nbytes' bytes in all.
+	 * 'has_window': the user gave the start of a window.  Before the replay
+	 * measures anything, it allocates the blocks that are live at this
+	 * start: 'built_count' blocks with 'built_nbytes' bytes in all.
 	 */
 	bool has_window;
 	uint64_t built_count, built_nbytes;

@@ -324,8 +324,8 @@ compiler_choose_call(const struct hatf_event *e, struct call *call)
 		call->kind = WORD_MEMALIGN;
 		/*
 		 * memalign() requires a power of two, so round the alignment
-		 * up, at least to the minimum of posix_memalign(), the size of
-		 * a pointer.
+		 * up.  Begin with the size of a pointer, the smallest alignment
+		 * that posix_memalign() accepts.
 		 */
 		call->alignment = sizeof(void *);
 		while (call->alignment < item.value)

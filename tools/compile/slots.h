@@ -2,14 +2,16 @@
 /*
  * slots.h - assign slots to the live blocks of a trace (replay_words.h)
  *
- * A freed slot goes to the thread that freed it, so that the next use of the
- * slot needs no hand-over between threads.  A thread keeps at most SLOTS_KEPT
- * freed slots.  Any other freed slot goes to a queue that the threads share.
- * If a thread needs a slot but keeps no freed one, the thread takes the first
- * slot of the queue, but only if the queue has more than SLOTS_QUEUED slots.
- * The slot has then been in the queue for so long that the thread rarely needs
- * to wait for the thread that freed it.  Otherwise, the thread takes a slot
- * that has never been used.
+ * A thread keeps up to SLOTS_KEPT of the slots that it frees.  Its other freed
+ * slots go to a queue that all threads share.  A thread that needs a slot takes
+ * the first of these that exists:
+ *
+ * - a freed slot that the thread keeps, because this slot needs no hand-over
+ *   between threads;
+ * - the first slot of the queue, if the queue has more than SLOTS_QUEUED slots.
+ *   This slot has been in the queue for so long that the thread rarely needs to
+ *   wait for the thread that freed it;
+ * - a slot that has never been used.
  *
  * A thread gets unused slots in groups.  The block addresses of a thread's
  * first group, SLOTS_FRESH slots, fill two cache lines of the driver.  Each

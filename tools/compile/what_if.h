@@ -76,9 +76,9 @@ void what_if_close(struct what_if *w);
 bool what_if_change(struct what_if *w, struct hatf_event *e);
 
 /*
- * After the last event, print a message if the plan names sites, but the trace
- * at 'path' has no call stacks or no block of these sites that the plan can
- * change.
+ * Call this after the last event.  If the plan names sites, print a message if
+ * the trace at 'path' has no call stacks.  Otherwise print one for drop:site
+ * and one for pool:site if it has changed no call.
  */
 void what_if_report(const struct what_if *w, const char *path);
 

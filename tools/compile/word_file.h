@@ -2,8 +2,8 @@
 /*
  * word_file.h - write the file of a compiled trace (replay_words.h)
  *
- * The file is temporary and has no name.  It is in $TMPDIR or /tmp.  Only the
- * last chunk of each stream is mapped; each chunk takes 4 bytes of memory.
+ * The file is temporary and has no name.  It is in $TMPDIR or /tmp.  Memory
+ * holds a mapping of the last chunk of each stream, and 4 bytes for each chunk.
  *
  * Used by one thread at a time.  Functions that fail return false; the error is
  * in errno.
