@@ -35,8 +35,8 @@ complaint_not_recording(pid_t pid, const char *order)
 }
 
 /*
- * hatf called the process, and has no permission to see whether the process is
- * traced.
+ * hatf wrote an order for the process into a file of bells, but has no
+ * permission to see whether the process is traced.
  */
 static void
 complain_unseen(pid_t pid)

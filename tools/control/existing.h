@@ -54,7 +54,8 @@ bool existing_note(struct existing *x, const struct hatf_event *e);
 
 /*
  * Write carried records for the threads that exist, and the names of these
- * threads.  hatf_writer_close() returns the first error of the writer.
+ * threads.  This function reports no errors, because hatf_writer_close()
+ * returns the first error of the writer.
  */
 void existing_write_threads(const struct existing *x, uint64_t time,
 			    struct hatf_writer *writer);

@@ -43,8 +43,8 @@ bool needed_stacks_need(struct needed_stacks *n, uint64_t id,
 			uint64_t *new_id_ret);
 
 /*
- * Write the definitions.  hatf_writer_close() returns the first error of the
- * writer.  Return false if there is no memory.
+ * Write the definitions.  Return false if there is no memory.  Do not report an
+ * error of the writer, because hatf_writer_close() returns the first one.
  */
 bool needed_stacks_write(const struct needed_stacks *n,
 			 struct hatf_writer *writer);

@@ -28,11 +28,13 @@ struct places {
 };
 
 /*
- * Find the directories in which a process may have its socket: those in
- * 'runtime', the value of XDG_RUNTIME_DIR in the environment of the process
- * (NULL: unknown), our own directories, and those of user 'uid'.  If we are
- * root, add the directories of all users, because the process may have had
- * another user id when it created its socket.
+ * Find the directories in which a process may have its socket:
+ *
+ * - the one in 'runtime', the value of XDG_RUNTIME_DIR in the environment of
+ *   the process (NULL: unknown),
+ * - our own directories and those of the user 'uid', and
+ * - if we are root, the directories of all users, because the process may have
+ *   had another user id when it created its socket.
  */
 void places_find(struct places *p, uid_t uid, const char *runtime);
 

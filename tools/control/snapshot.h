@@ -55,8 +55,8 @@ bool snapshot_write(struct snapshot *s);
 
 /*
  * Return how completely the trace that is open as 'fd' knows the blocks that
- * were live at its start.  The lines "live" and "start" of the header say so;
- * without these lines, return SNAPSHOT_EXACT.
+ * were live at its start, as the header's lines "live" and "start" say.  If
+ * there is no such line, return SNAPSHOT_EXACT.
  */
 enum snapshot_live snapshot_live_of(int fd);
 

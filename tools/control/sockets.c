@@ -111,10 +111,11 @@ sockets_listener(int fd, uid_t *uid_ret)
 /*
  * Is 'pid' the listener?  The process id alone is no proof: a process can
  * create a socket, leave it to a child and end, and then another user's process
- * may get the same id.  Therefore compare the user ids, too.  A process that
- * created its socket as root and then gave up root's privileges fails that
- * comparison.  Only root can connect to such a socket, so accept a listener
- * with our own user id, too.
+ * may get the same id.  Therefore compare the user ids, too.
+ *
+ * A process that created its socket as root and then gave up root's privileges
+ * fails that comparison.  Only root can connect to its socket, so we are root
+ * then.  Therefore also accept a listener whose user id is our own.
  */
 static bool
 is_listener(int fd, pid_t pid, uid_t *uid_ret)

@@ -21,9 +21,13 @@
  * Write the order 'call' into the slot of 'pid' in the file of bells.  If the
  * process has no writer thread and no socket at the moment, its next allocation
  * starts a writer thread and creates a socket.  Then the process carries out
- * 'call'.  BELL_NO: the process does not take orders by the file of bells, or
- * the order cannot be written.  BELL_UNKNOWN: the order was written, but we may
- * not see whether the process takes orders by the file of bells.
+ * 'call'.  Return
+ *
+ * - BELL_YES: the order was written;
+ * - BELL_NO: the process does not take orders by the file of bells, or the
+ *   order cannot be written;
+ * - BELL_UNKNOWN: the order was written, but we have no permission to see
+ *   whether the process takes orders by the file of bells.
  */
 enum bell_listening threadless_ring(pid_t pid, enum bell_call call);
 

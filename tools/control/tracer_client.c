@@ -382,9 +382,9 @@ go_on(struct round *round)
 }
 
 /*
- * If hatf wrote an order into the file of bells and the process has not noticed
- * the order yet, leave a start or a stop pending there, report this, and return
- * true.
+ * If hatf wrote an order into the file of bells, but the process has not
+ * noticed it yet, print a message that says so, and return true.  If 'order' is
+ * to start or to stop, leave it pending in the file of bells.
  */
 static bool
 is_quiet(const struct tracer_answer *r, int e, const char *order)
