@@ -128,8 +128,8 @@ parse_drop(const char *text, unsigned *drop_ret)
 }
 
 /*
- * Parse the argument of --tags, which says what links an Allocate to its Free:
- * the address or a sequence number.
+ * Parse the argument of --tags: in the format hummingbird, does the address
+ * link an Allocate to its Free, or a sequence number?
  */
 static bool
 parse_tags(const char *text, struct rewrite *r)
@@ -190,7 +190,7 @@ take_option(unsigned idx, const char *value, void *ctx)
 
 /*
  * Set the format and the compression by OUT's name, unless options set them.
- * Return false if the name implies no format and no option sets it.
+ * Return false if no option sets the format and the name implies none.
  */
 static bool
 complete_options(struct convert *c)

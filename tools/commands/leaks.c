@@ -121,8 +121,8 @@ leave_out(struct leaks *l, uint64_t stack, const struct amount *live)
 }
 
 /*
- * Take the stacks whose blocks are left out of the census, so that they belong
- * to no site.
+ * For each stack whose live blocks are left out (leave_out()), clear the row of
+ * the census, so that the stack counts for no site.  Then sum up what is live.
  */
 static void
 suppress(struct leaks *l)

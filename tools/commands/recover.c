@@ -119,8 +119,7 @@ is_there(const char *path)
 }
 
 /*
- * Return the text that follows the path in the line about a trace that has its
- * trailer.
+ * For a trace that has its trailer, return the text to print after the path.
  */
 static const char *
 text_of_ended(bool complete)
@@ -267,8 +266,8 @@ tell_owner(const char *trace)
 }
 
 /*
- * Report a trace without a ring file.  If the trace has its trailer, no ring
- * file is missing.  Return EXIT_FINE if the trace is complete.
+ * Report a trace whose ring file was not found.  A trace that has its trailer
+ * needs none.  Return EXIT_FINE if the trace is complete.
  */
 static int
 judge_trace(const char *trace)
@@ -363,11 +362,14 @@ is_recorded(const char *path)
 }
 
 /*
- * Handle a file in a directory, after all ring files there.  Report a trace
- * that has neither a trailer nor a ring file, and a trace whose trailer says
- * that the trace is not complete.  Recover a trace whose ring file is in
- * another directory.  A trace with a ring file in the same directory has been
- * handled, successfully or not.
+ * Handle a file in a directory, after all ring files there.  If the file is a
+ * trace with a trailer, report the trace unless it is complete.  If the file is
+ * a trace without a trailer, its ring file decides:
+ *
+ * - in the same directory: do nothing, because the ring file was handled
+ *   before, successfully or not;
+ * - in another directory: recover the trace;
+ * - not found: report the trace.
  */
 static int
 judge_file(struct recover *c, const char *path)

@@ -292,8 +292,9 @@ print_section(struct out *o, const struct report *r, const struct section *s,
 }
 
 /*
- * In a trace without allocations, such as a snapshot, list the threads by the
- * carried blocks that they allocated.
+ * Return the key by which the threads are listed: the bytes that they allocated
+ * or, in a trace without allocations, such as a snapshot, their bytes that are
+ * live at the end.
  */
 static enum group_key
 threads_key(const struct report *r)

@@ -180,8 +180,9 @@ is_ours(int fd)
 
 /*
  * May the figures be written to 't->csv_path'?  If not, print an error message
- * and return false.  In "--csv *.hatf.gz", the user forgot the name of the CSV
- * file, so the path is a trace, which must not be overwritten.
+ * and return false.  For example, if a user types "--csv *.hatf.gz" and forgets
+ * the name of the CSV file, the path is that of the first trace, which must not
+ * be overwritten.
  */
 static bool
 may_write_csv(const struct tables *t, char **paths, size_t count)

@@ -70,7 +70,7 @@ struct ask {
 
 /* The peak of a process. */
 struct peak {
-	bool is_known; /* all segments could be read */
+	bool is_known; /* all segments could be opened */
 	uint64_t nbytes;
 };
 

@@ -138,8 +138,9 @@ show_json(struct finding *f, const struct hatf_event *e, const char *text,
 }
 
 /*
- * Report that an event violates the rule 'text'.  'address' is 0 if no address
- * is at fault, and 'stack' is 0 if no stack is at fault.
+ * Count a violation, and show it unless 'max_shown' ones have been shown.
+ * 'text' says what is wrong with the event.  'address' is 0 if no address is at
+ * fault, and 'stack' is 0 if no stack is at fault.
  */
 static void
 violate(const struct verify *v, struct finding *f, const struct hatf_event *e,
