@@ -20,8 +20,9 @@ open_bells(const struct place *place, pid_t pid)
 	int place_fd, fd;
 
 	/*
-	 * A process maps only the file of its own user.  Therefore open the
-	 * file only if its owner is our user or a user of the process.
+	 * A process maps only a file of its own user, but may change its user
+	 * afterwards.  Therefore open the file only if its owner is our user or
+	 * a user of the process.
 	 */
 	if (place->owner != geteuid() &&
 	    !process_info_is_user(pid, place->owner))
