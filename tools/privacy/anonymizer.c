@@ -105,8 +105,8 @@ escape(struct anonymizer *a, const uint8_t *text, size_t nbytes)
 }
 
 /*
- * Append an item to the attributes if anonymized traces may have it.  A
- * pseudonym replaces a name.  Return false if there is no memory.
+ * If an anonymized trace may have 'item', append it to 'a->attributes', with a
+ * pseudonym in place of a name.  Return false if there is no memory.
  */
 static bool
 keep_item(struct anonymizer *a, struct hatf_record *rec,

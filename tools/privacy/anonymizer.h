@@ -9,9 +9,10 @@
  * addresses, threads, heaps, times since the start and call stacks stay, so all
  * figures stay the same.
  *
- * Functions that 'hatf stat' hides in its sites stay hidden: allocation
- * functions keep their names, and functions of standard libraries get
- * pseudonyms such as "std::function_3".
+ * 'hatf stat' hides the frames of allocation functions and of standard
+ * libraries in its sites.  It must hide the same frames of an anonymized trace.
+ * Therefore allocation functions keep their names, and functions of standard
+ * libraries get pseudonyms such as "std::function_3".
  */
 #ifndef ANONYMIZER_H
 #define ANONYMIZER_H
@@ -30,10 +31,10 @@ struct anonymizer;
 struct anonymizer *anonymizer_open(const char *names);
 
 /*
- * Return the lines of the header that an anonymized trace may have, and a line
- * that describes the anonymization.  'reader' reads the trace.  Frees 'header';
- * the caller frees the result.  Return NULL if 'header' is NULL or if there is
- * no memory.
+ * Return the lines of 'header' that an anonymized trace may have, and the line
+ * "anonymized=1".  'reader' is the reader of the trace.  Free 'header'; the
+ * caller frees the result.  Return NULL if 'header' is NULL or if there is no
+ * memory.
  */
 char *anonymizer_edit_header(struct anonymizer *a,
 			     const struct hatf_reader *reader, char *header);

@@ -207,9 +207,10 @@ static const struct rule stack_note[] = {
 
 /*
  * The rules for each kind of comment.  If there is NULL instead of rules, omit
- * the comment, but do not count it as left out.  The writer of the new trace
- * makes its own comments "block", "sum" and "stacks".  A comment "dtd"
- * describes values of "event" that are omitted anyway.
+ * the comment, but do not count it as left out, because the new trace does not
+ * need it:
+ * - "block", "sum", "stacks": the writer of the new trace makes its own.
+ * - "dtd": it describes only those values of "event" that are omitted.
  */
 static const struct {
 	const char *kind;
@@ -259,8 +260,9 @@ find_line(const char *lines, size_t nbytes, const char *key,
 }
 
 /*
- * Is the value longer than 'skipped' bytes, but not longer than a number can
- * be?  And are all its bytes after the first 'skipped' bytes among 'bytes'?
+ * After its first 'skipped' bytes, does the value have at least one more byte,
+ * and only bytes that are in 'bytes'?  If the value has more than 24 bytes, it
+ * is too long for a number: return false.
  */
 static bool
 has_only(const struct line *line, size_t skipped, const char *bytes)
@@ -309,9 +311,12 @@ is_harmless(const struct rule *rule, const struct line *line)
 /* -------------------------------------------------------------------- names */
 
 /*
- * Write a pseudonym for a function to 'out', of 64 bytes.  If 'hatf stat' hides
- * the function, it also hides the pseudonym.  An allocation function keeps its
- * name.  Return false if there is no memory.
+ * Write a pseudonym for the function in 'line' to 'out', of 64 bytes.  If 'hatf
+ * stat' hides the function, it must also hide the pseudonym.  Therefore:
+ * - An allocation function keeps its name, and so does "[cut off]".
+ * - operator new becomes, for example, "operator new(function_3)".
+ * - Other functions of standard libraries become "std::function_3".
+ * Return false if there is no memory.
  */
 static bool
 name_function(const struct line *line, struct pseudonyms *names, char *out)
@@ -344,9 +349,9 @@ name_function(const struct line *line, struct pseudonyms *names, char *out)
 }
 
 /*
- * Write the pseudonym of a name to 'out', of 64 bytes.  If the name is that of
- * a well-known library, append the well-known part to the pseudonym.  Return
- * false if there is no memory.
+ * Write the pseudonym of the name in 'line' to 'out', of 64 bytes.  If the name
+ * is that of a well-known library, append the well-known part, as in
+ * "module_2/libjemalloc.so".  Return false if there is no memory.
  */
 static bool
 name_value(const struct rule *rule, const struct line *line,

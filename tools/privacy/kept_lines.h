@@ -3,9 +3,9 @@
  * kept_lines.h - comment lines that identify nobody
  *
  * For each kind of comment in FORMAT.md (section "Comments of this project"), a
- * table lists the keys that may stay and the type of their values: a number, a
- * word of a list, a name, which a pseudonym replaces, or any value, which a
- * fixed value replaces.  All other lines are omitted.
+ * table lists the keys that may stay and the type of their values.  A number
+ * or a word of a given list stays as it is.  A pseudonym replaces a name.  For
+ * a few keys, a fixed value replaces any value.  All other lines are omitted.
  */
 #ifndef KEPT_LINES_H
 #define KEPT_LINES_H
@@ -22,15 +22,16 @@
 
 enum kept_result {
 	KEPT_SOME,
-	KEPT_FRAMING, /* omitted, but not counted as left out (kept_lines.c) */
+	/* omit the comment, but do not count it: see 'kinds' in kept_lines.c */
+	KEPT_FRAMING,
 	KEPT_NOTHING, /* the table does not list this kind of comment */
 	KEPT_NO_MEMORY,
 };
 
 /*
- * Append to 'out' the lines that a comment of this kind may keep.  'out' has
- * room for KEPT_LINES_NBYTES bytes, of which '*used_ret' are in use; add the
- * bytes of the lines to '*used_ret'.
+ * Append to 'out' those of 'lines' that a comment of the kind 'kind' may keep.
+ * 'out' has room for KEPT_LINES_NBYTES bytes, of which '*used_ret' are in use.
+ * Add the appended bytes to '*used_ret'.
  */
 enum kept_result kept_lines_of(const char *kind, const char *lines,
 			       size_t nbytes, struct pseudonyms *names,
