@@ -58,8 +58,9 @@ open_command(const char *command)
 }
 
 /*
- * Read the path after "#!".  If the file is neither a script nor ELF, use
- * "/bin/sh", which then runs the file.  Return false for an ELF file.
+ * Write the path of the interpreter that runs the file to 'path': the path
+ * after "#!", or "/bin/sh" if the file is neither ELF nor begins with "#!".
+ * Return false for an ELF file.
  */
 static bool
 read_interpreter(int fd, char path[PATH_MAX])
