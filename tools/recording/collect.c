@@ -270,7 +270,7 @@ without_number(const char *path)
 	return strndup(path, (size_t)(dot - path));
 }
 
-/* Can a trace have this path without a number that the recorder appended? */
+/* Does the template 'text' give this path, without an appended number? */
 static bool
 is_expansion(const char *text, const char *path)
 {

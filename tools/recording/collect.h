@@ -47,7 +47,7 @@ struct collected_trace {
 	bool has_stopped; /* the trailer says that recording was stopped */
 	bool is_mended;	  /* mend_traces() wrote the trailer, see mend.h */
 	bool is_running;  /* the process is still running, see mend.h */
-	/* after this trace, the process executed a program without a trace */
+	/* after this trace, the process executed a program that left none */
 	bool has_vanished;
 };
 
@@ -83,10 +83,11 @@ void collect_free(struct collection *c);
 size_t collect_segments(const struct collection *c);
 
 /*
- * If a file that is not of this run had the name of the last trace of the
- * command's own process, so that the recorder appended a number, return the
- * name of that file, which the caller frees.  Otherwise, or if out of memory,
- * return NULL.  'text' is as for collect().
+ * If the name of a trace is taken, for example "out.gz", the recorder appends a
+ * number: "out.gz.1".  If this happened to the last trace of the command's own
+ * process, and the file "out.gz" is not a trace of this run, return "out.gz",
+ * which the caller frees.  Otherwise, or if out of memory, return NULL.  'text'
+ * is as for collect().  There must be a trace of the command's own process.
  */
 char *collect_taken_name(const struct collection *c, const char *text);
 
@@ -109,9 +110,9 @@ struct collect_summary {
 };
 
 /*
- * Get the figures from the trailer.  If there is no trailer, or if the trailer
- * does not say why the trace is incomplete, read the trace.  If the trace
- * cannot be read at all, print an error message and return false.
+ * Get the figures from the trailer.  Read the whole trace if there is no
+ * trailer, or if the trailer says that the trace is incomplete, but not why.
+ * If the trace cannot be read at all, print an error message and return false.
  */
 bool collect_summary(const struct collected_trace *trace,
 		     struct collect_summary *ret);

@@ -18,10 +18,12 @@
  * command's descendants to the front, in the same order as before, and count
  * them.
  *
- * A trace belongs to a descendant in two cases: a note (notebook.h) names the
- * trace; or in the trace's header, the process or one of its ancestors is the
- * command or a descendant that was found before.  All other traces are from
- * unrelated programs, which may write to the same directory at the same time.
+ * A trace belongs to a descendant in three cases:
+ * - A note (notebook.h) names the trace.
+ * - Its header names the command, or a descendant found before, as an ancestor.
+ * - It is another trace of a descendant found before.
+ * All other traces are from unrelated programs, which may write to the same
+ * directory at the same time.
  *
  * Return false, with the collection unchanged, if out of memory.
  */

@@ -41,9 +41,9 @@ find_rings(const char *trace, char *path, size_t nbytes)
 }
 
 /*
- * Complete the trace 't' from its ring file.  If a process uses the ring file,
- * mark 't' as running.  'flags' (HATF_RECOVER_...) says how the process ended;
- * 0: unknown.  Return true if the trace was completed.
+ * Complete the trace 't' from its ring file.  If a process still uses the ring
+ * file, only set 't->is_running'.  'flags' (HATF_RECOVER_...) says how the
+ * process ended; 0: unknown.  Return true if the trace was completed.
  */
 static bool
 mend(struct collected_trace *t, unsigned flags)

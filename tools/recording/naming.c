@@ -24,8 +24,8 @@ is_finished(const struct collected_trace *t)
 }
 
 /*
- * Report what is missing: for every object, or only for the executable of the
- * command's own process.
+ * Report the objects without debug information: all of them, or only the
+ * executable of the command's own process.
  */
 static void
 tell_missing(const struct collection *c, enum naming_report report,

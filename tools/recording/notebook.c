@@ -392,10 +392,9 @@ notebook_read(struct notebook *n, struct collection *c, const struct launch *l)
 /* --------------------------------------------------------------- reporting */
 
 /*
- * Write a list of the sorted strings to 'buf', such as "yes (2), head".  Each
- * string is listed once, with its count if it occurs more than once.  If a
- * string has a tab, write the part after the tab, then the count, then the part
- * before the tab.
+ * Write a list of the sorted strings to 'buf', such as "head, yes (2)".  Each
+ * string is listed once, with its count if it occurs more than once.  A string
+ * "WHY TAB EXE" is listed as "EXE (2) WHY".
  */
 static void
 list(char *const *texts, size_t count, char *buf, size_t cap)

@@ -47,9 +47,9 @@ struct notebook {
 	char **lost, **untraced;
 	size_t lost_count, untraced_count;
 	/*
-	 * Sorted list of these traces: those in the collection, those named by
-	 * another template than 'out', and those that a running process may
-	 * still write.
+	 * Sorted list of the traces that exist or may exist later: those in the
+	 * collection, those named by another template than 'out', and those
+	 * that a running process may still write.
 	 */
 	struct notebook_begins known;
 	/*
@@ -68,12 +68,14 @@ struct notebook {
 void notebook_begin(struct notebook *n, const char *out);
 
 /*
- * Read the notes after the command has ended.  A trace is lost if it has a note
- * and belongs to the template 'out', but is not in 'c', and its process has
- * ended.  List the lost traces; list those of the command's own process only if
- * 'c' has a trace of this process.  Mark the traces in 'c' that have a note,
- * and find the traces of the command's descendants (descendants.h).  Remove the
- * file of notes.
+ * Read the notes after the command has ended, and remove the file of notes.
+ * Mark the traces in 'c' that have a note, and find the traces of the command's
+ * descendants (descendants.h).
+ *
+ * Also list the lost traces.  These have a note that names the template 'out',
+ * but are not in 'c' although their processes have ended.  If 'c' has no trace
+ * of the command's own process, do not list the lost traces of this process,
+ * because absence_explain() reports them.
  */
 void notebook_read(struct notebook *n, struct collection *c,
 		   const struct launch *l);

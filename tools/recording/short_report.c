@@ -140,8 +140,8 @@ short_report_print(const struct collection *c,
 	if (f == NULL)
 		return;
 	/*
-	 * Print no report for a segment, which covers only a part of the run,
-	 * or for a trace that would take long to read.
+	 * Print no figures for a segment after the first, which covers only a
+	 * part of the run, or for a trace that would take long to read.
 	 */
 	if (trace->segment == 0 &&
 	    (uint64_t)st.st_size <= SHORT_REPORT_NBYTES_MAX)

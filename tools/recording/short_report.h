@@ -23,9 +23,10 @@ struct stack_view_options; /* tools/sites/stack_view.h */
 /*
  * Print the report of the last trace of the command's own process to standard
  * error.  'view' chooses the frames that may be sites.  If the trace cannot be
- * read, print the reason.  For a segment, or for a trace of more than
- * SHORT_REPORT_NBYTES_MAX, print only the line that names 'hatf report'.  Print
- * nothing if there is no such trace, or if the trace is incomplete.
+ * read, print the reason.  For a segment after the first, or for a trace of
+ * more than SHORT_REPORT_NBYTES_MAX, omit the figures, and print only the lines
+ * that name commands.  Print nothing if there is no such trace, or if the trace
+ * is incomplete.
  */
 void short_report_print(const struct collection *c,
 			const struct stack_view_options *view);

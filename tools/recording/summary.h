@@ -19,11 +19,12 @@
 void summary_describe_others(const struct collection *c, char *buf, size_t cap);
 
 /*
- * Print the line about the last trace of the command's own process, and a line
- * for each earlier trace of this process that is incomplete.  If the name of
- * the last trace was taken, print another line first.  'text' is the absolute
- * template of the names.  The process must have at least one trace.  Return
- * false if any of these traces is incomplete.
+ * Report the traces of the command's own process, which must have at least one.
+ * Print a line for each incomplete trace before the last one, then a line about
+ * the last trace.  If the last trace has a number because its name was taken
+ * (collect_taken_name()), print a line about that before.  'text' is the
+ * absolute template of the names.  Return false if any of these traces is
+ * incomplete.
  */
 bool summary_report_own(const struct collection *c, const char *text);
 

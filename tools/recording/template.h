@@ -4,7 +4,7 @@
  *
  * A template is a path with conversions: %p is the process id, %e the name of
  * the executable, %h the host, %n a running number, %s the number of the
- * segment, and %% is '%'. libhatftrace.so expands a template; 'hatf record'
+ * segment, and %% is '%'.  libhatftrace.so expands a template; 'hatf record'
  * checks it before the command runs, and searches for the files afterwards.
  */
 #ifndef TEMPLATE_H
@@ -33,10 +33,10 @@ char *template_absolute(const char *text);
 /*
  * Check that files can be created in the directory of the absolute template
  * 'text', by creating a test file and removing it.  If the path of the
- * directory has conversions, check the innermost directory before the first of
- * them.  If the path has no conversions, check also that it does not name a
- * directory or a special file.  On failure print an error message and return
- * false.
+ * directory has conversions, check the last directory before the first
+ * conversion: for "/tmp/%e/%p.gz", check "/tmp".  If 'text' has no conversions
+ * at all, check also that it is not the path of an existing directory or
+ * special file.  On failure print an error message and return false.
  */
 bool template_directory_writable(const char *text);
 
