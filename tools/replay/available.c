@@ -55,9 +55,9 @@ open_file(const char *root, const char *folder, const char *name)
 }
 
 /*
- * Return the number after 'key' in the first line that begins with 'key'.
- * Return UINT64_MAX if there is no such file or line, or if another word, such
- * as "max", is in place of the number.
+ * Return the number after 'key' in the first line of the file 'name' that
+ * begins with 'key'.  Return UINT64_MAX if there is no such file or line, or if
+ * another word, such as "max", is in place of the number.
  */
 static uint64_t
 read_number(const char *root, const char *folder, const char *name,
@@ -160,8 +160,9 @@ unescape(char *text)
 }
 
 /*
- * Return the path of a group relative to 'shown', the group at the root of a
- * mount.  Return NULL if the mount does not show the group.
+ * A mount shows the group 'shown' and the groups below it.  Return the part of
+ * the path of a group that is below 'shown': "/b" for the path "/a/b" if
+ * 'shown' is "/a".  Return NULL if the mount does not show the group.
  */
 static const char *
 path_below(const char *path, const char *shown)
@@ -194,9 +195,10 @@ is_mount(const struct group_files *files, const char *text)
 }
 
 /*
- * 'line' is a line of mountinfo.  Ignore the line if is_mount() returns false
- * for its mount.  If the mount shows the group 'path', store the folder of the
- * group and return true.  Otherwise store the mount point and return false.
+ * 'line' is a line of mountinfo.  If its mount shows the group 'path', store
+ * the folder of the group in '*place' and return true.  If its mount shows only
+ * other groups of this version, store the mount point and return false.  If
+ * is_mount() returns false for its mount, store nothing and return false.
  */
 static bool
 try_mount(const struct group_files *files, const char *line, const char *path,

@@ -118,9 +118,9 @@ print_prologue(struct emitter *e, const char *trace)
 		c->calls, c->thread_count, includes);
 	/*
 	 * Make the array volatile, because the compiler would otherwise remove
-	 * calls without an effect.  The last element stays NULL and is the
-	 * argument of realloc(NULL, n), which the compiler would otherwise turn
-	 * into malloc(n).
+	 * calls without an effect.  The last element stays NULL.  For
+	 * realloc(NULL, n), the program passes this element, because the
+	 * compiler would turn a constant NULL into malloc(n).
 	 */
 	fprintf(e->file, "static void *volatile block[%" PRIu64 "];\n",
 		c->slot_count + 1);

@@ -28,8 +28,8 @@
 struct replay_limit {
 	unsigned subject; /* index of an allocator, or REPLAY_ANY */
 	/*
-	 * index of the allocator in BOUND, or REPLAY_ANY if 'amount' is not a
-	 * factor
+	 * index of the allocator in BOUND, whose value is multiplied by
+	 * 'amount'; REPLAY_ANY: BOUND names none, and 'amount' is the bound
 	 */
 	unsigned other;
 	enum replay_measure measure;
@@ -51,8 +51,9 @@ bool limits_parse(struct replay_limits *limits, const char *text,
 
 /*
  * For each term, print a message for each allocator that exceeds the bound.
- * Return true if there is such an allocator.  If a bound is a multiple of a
- * time that is too short to measure, print a message and set '*unknown_ret'.
+ * Return true if there is such an allocator.  Store in '*unknown_ret' whether a
+ * bound is a multiple of a time that is too short to measure; if so, print a
+ * message about it.
  */
 bool limits_exceeded(const struct replay_limits *limits,
 		     const struct replay_runs *runs, bool *unknown_ret);

@@ -245,9 +245,10 @@ spread_of(const struct replay_column *column, unsigned measure, unsigned n)
 
 /*
  * Is the time 's', from which the driver's own cost has been subtracted, too
- * short to measure?  'own' has the runs of the null allocator.  Compare with
- * the fastest of these runs, not with the slowest, since other programs may
- * have interrupted the slowest one.
+ * short to measure?  'own' has the runs of the null allocator: compare 's' with
+ * the amount by which these vary.  This amount is the median minus the fastest
+ * run, and not the slowest run minus the median, because other programs may
+ * have interrupted the slowest run.
  */
 static bool
 is_too_short(const struct replay_spread *s, const struct replay_spread *own)

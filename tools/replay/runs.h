@@ -61,9 +61,9 @@ struct figure runs_figure(enum replay_measure measure, uint64_t n);
 struct replay_spread {
 	uint64_t median, min, max;
 	/*
-	 * This is the time of an allocator, and the driver's own cost varies by
-	 * as much as the fastest run took.  The time is thus unknown, except
-	 * that it is short.
+	 * The figures are times of an allocator, and the driver's own cost
+	 * varies by at least 'min'.  Therefore the times are unknown, except
+	 * that they are short.
 	 */
 	bool is_too_short;
 };
@@ -72,6 +72,10 @@ struct replay_spread {
 struct figure runs_median(enum replay_measure measure,
 			  const struct replay_spread *spread);
 
+/*
+ * An allocator and what its runs measured.  'asks_own', 'is_sized',
+ * 'is_sampled' and 'is_timed' are members of struct replay_runs.
+ */
 struct replay_column {
 	const struct allocator *allocator; /* NULL: the null allocator */
 	/* Why a run failed, so that there are no figures; "": no run failed. */
@@ -126,9 +130,9 @@ struct replay_runs {
 };
 
 /*
- * Make all runs that the members above request; with 'is_checked', leave out
- * the null allocator.  Print a message for each allocator that fails, and leave
- * out its other runs.  Return false if no allocator is left, if the null
+ * Make all runs that the members of '*runs' request; with 'is_checked', leave
+ * out the null allocator.  Print a message for each allocator that fails, and
+ * leave out its other runs.  Return false if no allocator is left, if the null
  * allocator fails, or if there is no memory.  Call runs_close() even then.
  */
 bool runs_make(struct replay_runs *runs, const struct compiled *compiled,

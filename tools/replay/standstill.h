@@ -7,8 +7,9 @@
 #include "tools/driver/driver.h"
 
 /*
- * Where the thread of a lane was at the latest look, and for how long it had
- * been there.
+ * Where the thread of a lane (lanes.h) was at the latest look: copies of some
+ * members of struct lane_place, and for how many milliseconds they have not
+ * changed.
  */
 struct standstill_lane {
 	const char *next;
