@@ -142,8 +142,9 @@ page_map_remove(struct page_map *m, uint64_t address, uint64_t nbytes)
 	uint64_t left = clamp(address, nbytes);
 
 	/*
-	 * page_map_add() enlarges the chunks until a block fits into
-	 * PAGE_MAP_CHUNKS of them.  A larger block was therefore not added.
+	 * Before page_map_add() adds a block, it enlarges the chunks until the
+	 * block fits into PAGE_MAP_CHUNKS of them.  A block that takes more
+	 * chunks was therefore never added.
 	 */
 	if (left >> chunk_shift(m) > PAGE_MAP_CHUNKS)
 		return;

@@ -37,8 +37,9 @@ compare_rows(const void *a, const void *b)
 }
 
 /*
- * Several pairs of the census may be the same pair on the page.  Add these up
- * to one row.  'ids', which must be empty, numbers the rows.
+ * On the page, several threads may share a row, and so may several stacks.  Add
+ * up the pairs of the census that have the same rows there.  'ids', which must
+ * be empty, numbers the sums.
  */
 static bool
 sum_pairs(const struct page_sites *s, const struct page_threads *threads,

@@ -254,7 +254,8 @@ share_site(struct page_sites *s, struct page_tree *tree, struct small *small,
 /*
  * Assign shared sites to the stacks of 'ranks' from index 'first' on: one site
  * for each pair of a caller near main() and a frame that names a site.  The
- * rows below STACK_FIRST get sites of their own.
+ * census's rows below STACK_FIRST, such as STACK_NONE, are not stacks; each
+ * gets a site of its own.
  */
 static void
 add_small(struct page_sites *s, struct site_names *names,
@@ -284,9 +285,9 @@ add_small(struct page_sites *s, struct site_names *names,
 }
 
 /*
- * Like rank_stacks(), but first make the points so wide that the most important
- * stacks have at most CHANGES_OUT changes.  Stop earlier if there are at most
- * POINTS_MAX points.
+ * Like rank_stacks(), but first double the width of the page's points until the
+ * most important stacks have at most CHANGES_OUT changes, or until there are at
+ * most POINTS_MAX points.
  */
 static struct rank *
 rank_and_widen(struct page_sites *s, uint32_t *count_ret)

@@ -88,9 +88,10 @@ function shortKey(trace, frame) {
 }
 
 /*
- * Two builds of a program can lie in different folders, so sites are the same
- * if their short keys are equal.  Return the short keys that a trace has for
- * files of several folders: their sites are told apart by the whole paths.
+ * Two builds of a program can lie in different folders, so two sites are the
+ * same if their short keys are equal.  The exception: a trace has the same
+ * short key for files in several folders.  Return these keys, so that the
+ * caller tells their sites apart by the whole paths.
  */
 function ambiguousKeys(traces) {
   const found = new Set();

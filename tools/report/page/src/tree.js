@@ -71,10 +71,10 @@ function namesOf(trace, group) {
 const MERGES = new Set(['module', 'file']);
 
 /*
- * Build the tree of 'values', which has a value for each row of 'table': the
- * table of sites, or that of pairs, whose rows have a site, which may be -1.
- * If 'inverted', the allocating function comes first, with its callers below
- * it.
+ * Build the tree of 'values', which has a value for each row of 'table'.  This
+ * is the table of sites, or the table of pairs.  A pair has the row of its
+ * site, or -1 for all sites that the table of pairs does not list.  If
+ * 'inverted', the allocating function comes first, with its callers below it.
  */
 export function buildTree(trace, table, values, group, inverted) {
   const root = new Node(null, '', trace.stacks ? 'all call stacks' : 'all', -1);
