@@ -2,11 +2,11 @@
 /*
  * ages.h - the ages of the blocks that are live at the end
  *
- * The age of a block is the number of events, or of time units, from the alloc
- * of its object to the last event, so that the last event's own block has age
- * 0.  A realloc does not begin a new age.  The age of an inherited or carried
- * block is only a lower bound, because the block is older than the trace.  In a
- * snapshot this bound is 0.
+ * The age of a block is the number of events, or of time units, from the call
+ * that allocated it to the last event.  A block that the last event allocated
+ * has age 0.  A realloc does not begin a new age.  The age of an inherited or
+ * carried block is only a lower bound, because the block is older than the
+ * trace.  In a snapshot this bound is 0.
  */
 #ifndef AGES_H
 #define AGES_H

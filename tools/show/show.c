@@ -237,9 +237,11 @@ enum age_kind {
 };
 
 /*
- * Return an age by a clock whose ticks are up to 'tick_ns' long.  Each of the
- * two moments may be too early by a tick, so the age may be wrong by a tick.
- * Print no digits that are less than a tick.
+ * Return the text of an age, for a clock whose ticks are up to 'tick_ns' long.
+ * The time of the allocation and the time of the last event may each be too
+ * early by a tick, so the age may be wrong by a tick.  Omit the digits that
+ * mean less than the largest power of ten up to a tick: for a tick of 4 ms,
+ * those after the milliseconds.  'is_least' is as for age_text().
  */
 static struct age_text
 coarse_age(uint64_t ns, uint64_t tick_ns, enum age_kind kind)

@@ -70,9 +70,9 @@ struct figure show_distance(const struct census *c, uint64_t distance);
 /*
  * Print the ages of some blocks: "age 1.3 s to 4.2 s", or in events if the
  * trace has no times.  With 'has_median', also print the median if there are
- * several blocks.  The ages of blocks that are older than the trace are "more
- * than" its length, or "unknown" if the trace has no length and all blocks are
- * older.
+ * several blocks.  If a block is older than the trace, print "more than" before
+ * its age, because this age is only a lower bound (ages.h).  If all blocks are
+ * older, and the bound is 0, print "unknown".
  */
 void show_ages(struct out *o, const struct census *c, const struct ages *ages,
 	       bool has_median);
@@ -121,9 +121,9 @@ void show_doubts(struct out *o, const struct gathering *g, const char *prefix);
 const char *show_doubt(const struct gathering *g);
 
 /*
- * Return advice on how to get call stacks or names of functions, or that the
- * trace has none because it has no allocations.  Return NULL if the trace has
- * both.
+ * If the trace has no call stacks, or no names of functions, return a static
+ * text that says why, or how to get them.  Return NULL if the trace has both,
+ * or if it is a snapshot without blocks.
  */
 const char *show_advice(const struct gathering *g);
 
