@@ -36,9 +36,9 @@ struct block_filter_patterns {
  *
  * A site matches by its function (the whole text, the name, or the name without
  * template arguments), by its "file:line" or by its "module+0xoffset".  A
- * module matches by its path.  A pattern matches a path if it matches the whole
- * path or the path without its folders.  A thread matches by its number, or by
- * the name that it has when it allocates the block.
+ * module matches by its path.  A path matches with or without its folders.  A
+ * thread matches by its number, or by the name that it has when it allocates
+ * the block.
  */
 struct block_filter_options {
 	struct block_filter_patterns site, not_site, module, thread;
@@ -73,8 +73,8 @@ bool block_filter_has_failed(const struct block_filter *filter);
 bool block_filter_has_sites(const struct block_filter *filter);
 
 /*
- * Return true if there are patterns of sites or modules, and threads that match
- * have allocated blocks, but none of these allocations has a defined stack.
+ * Return true if there are patterns of sites or modules that could not be used:
+ * the chosen threads have allocated blocks, but all without a defined stack.
  */
 bool block_filter_lacks_stacks(const struct block_filter *filter);
 
@@ -82,8 +82,8 @@ bool block_filter_lacks_stacks(const struct block_filter *filter);
 bool block_filter_has_no_match(const struct block_filter *filter);
 
 /*
- * Return true if there are patterns of 'not_site' and known sites, but no
- * pattern matches a site that the other patterns choose.
+ * Return true if there are patterns of 'not_site' and known sites, but these
+ * patterns have left out none of the sites that the other patterns choose.
  */
 bool block_filter_excludes_nothing(const struct block_filter *filter);
 

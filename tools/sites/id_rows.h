@@ -4,8 +4,8 @@
  *
  * Ids of stacks, threads and heaps are mostly small and dense; such ids are
  * looked up in an array.  An id that is much larger than the number of ids goes
- * into a hash table.  Each table has a random hash function, because an
- * attacker may choose the ids of a trace.
+ * into a hash table.  Its hash function is random, so that an attacker who
+ * chooses the ids of a trace cannot provoke collisions.
  *
  * Memory is O(number of ids).  Only one thread at a time may use a table.
  */

@@ -107,8 +107,9 @@ is_in_recorder(const struct hatf_stacks *stacks, uint64_t stack,
 }
 
 /*
- * One step outwards is enough, even for several frames of the recorder: the
- * definition of the caller was changed in the same way.
+ * It is enough to leave out one frame, even if the recorder has several in a
+ * row: the definition of the parent came earlier, and this function has already
+ * left out the others there.
  */
 void
 site_choice_show_caller(const struct site_choice *c, struct hatf_record *rec,

@@ -80,10 +80,10 @@ bool site_choice_keeps(struct site_choice *choice,
 #define SITE_CHOICE_COMMENT_NBYTES 128
 
 /*
- * If '*rec' defines a stack whose caller is a frame of the recorder, let '*rec'
- * define the stack without this frame.  The new comment is in 'buf', which has
- * SITE_CHOICE_COMMENT_NBYTES.  Call this function for every comment, in order
- * and before site_choice_keeps().
+ * If '*rec' defines a stack whose second frame from inside belongs to the
+ * recorder, leave this frame out of the definition.  The new comment is in
+ * 'buf', which has SITE_CHOICE_COMMENT_NBYTES.  Call this function for every
+ * comment, in order and before site_choice_keeps().
  */
 void site_choice_show_caller(const struct site_choice *choice,
 			     struct hatf_record *rec, uint8_t *buf);

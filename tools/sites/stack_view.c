@@ -16,8 +16,8 @@
 #include <string.h>
 
 /*
- * Maximum number of frames of the recorder that a caller lacks.  A real stack
- * has one or two in a row; a forged trace may have millions.
+ * Maximum number of frames of the recorder that stack_view_caller() leaves out.
+ * A real stack has one or two in a row; a forged trace may have millions.
  */
 #define RECORDER_FRAMES_MAX 16
 
@@ -79,8 +79,8 @@ stack_view_add_wrapper(struct stack_view_options *options, const char *origin,
 /*
  * Does a wrapper match the frame's function?  If the function is unknown, does
  * a wrapper match the text that stands for the frame, with or without the
- * folders in it?  If 'has_matched' is not NULL, set it for each wrapper that
- * matches.
+ * folders in it?  If 'has_matched' is not NULL, set the element of each wrapper
+ * that matches.
  */
 static bool
 is_wrapper(const struct stack_view_options *options,

@@ -84,8 +84,8 @@ struct stack_view *stack_view_open(const struct hatf_stacks *stacks,
 void stack_view_close(struct stack_view *view);
 
 /*
- * Print a line for each wrapper that has matched no frame of the stacks which
- * the view has seen.  'path' is the file of the stacks.
+ * Print a line for each wrapper that has matched no frame in the stacks that
+ * the view has seen.  'path' is the trace with these stacks.
  */
 void stack_view_report_wrappers(const struct stack_view *view,
 				const char *path);

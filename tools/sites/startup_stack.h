@@ -17,10 +17,11 @@
 
 /*
  * Was a block with this stack allocated by a standard library of C or C++ while
- * the dynamic loader initialized the library?  It was if all frames of the
- * stack are in such libraries, in an allocator or in the recorder, and if the
- * outermost known frame is in the dynamic loader.  The answer is no for a stack
- * that was cut off, or is not defined.  Any thread may call this function.
+ * the dynamic loader initialized the library?  The answer is yes if the
+ * outermost known frame is in the dynamic loader, and each of the other known
+ * frames is in such a library, in an allocator or in the recorder.  The answer
+ * is no for a stack that was cut off, or is not defined.  Any thread may call
+ * this function.
  */
 bool startup_stack_is(const struct hatf_stacks *stacks, uint64_t stack);
 
