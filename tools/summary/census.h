@@ -19,8 +19,8 @@
  *   - A block is temporary if the next call of the thread that allocated the
  *     block frees the block.  A call is an alloc, a realloc or a free that did
  *     not fail.
- *   - The lifetime of a block lasts from the alloc of its object to its free;
- *     reallocs do not end it.
+ *   - An object is a block together with those into which reallocs turn it.
+ *     Its lifetime lasts from its alloc to its free; reallocs do not end it.
  *   - The peak is the first moment at which the most bytes were live, or with
  *     'peak_is_count' the most blocks.
  *   - Blocks that were live when the trace began (inherited or carried ones)
@@ -176,8 +176,9 @@ struct census {
 	uint32_t crossing_cap;
 
 	/*
-	 * Freed blocks whose lifetime is known, by size class, and by the class
-	 * of the lifetime in events or in time units.
+	 * Freed blocks whose lifetime is known.  The first index is the size
+	 * class, the second one the class of the lifetime, in events or in time
+	 * units.
 	 */
 	struct amount lifetime_events[CLASS_COUNT][CLASS_COUNT];
 	struct amount lifetime_time[CLASS_COUNT][CLASS_COUNT];
@@ -211,9 +212,9 @@ struct census {
 };
 
 /*
- * Begin a census over the events of 'reader', before the first event is read.
- * 'events' must number the blocks (hatf_events_number_blocks()).  'window' may
- * be NULL.  Return NULL if there is no memory.
+ * Begin a census of the events of 'reader'.  Call this before the first event
+ * is read.  'events' must number the blocks (hatf_events_number_blocks()).  If
+ * 'window' is NULL, count the whole trace.  Return NULL if there is no memory.
  */
 struct census *census_open(struct hatf_reader *reader,
 			   const struct hatf_events *events,

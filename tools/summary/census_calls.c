@@ -96,9 +96,9 @@ account_begin(struct account *t, uint64_t epoch, uint64_t size, bool is_event)
 }
 
 /*
- * Store a block with this number.  If another block still has this number, the
- * trace lacks the end of that block, so end it now.  Return false if there is
- * no memory.
+ * Store a block in row 'number' of s->live[heap].  If this row still has
+ * another block, the trace lacks the end of that block, so end it now.  Return
+ * false if there is no memory.
  */
 static inline bool
 store_block(struct census *s, struct live_block block, uint32_t number,
@@ -152,8 +152,8 @@ struct ending {
 	uint64_t events, time;
 	bool is_temporary;
 	/*
-	 * false if the lifetime is unknown, or if a realloc continues the
-	 * lifetime of the object
+	 * false if the lifetime is unknown, or if it goes on, because a realloc
+	 * has ended the block
 	 */
 	bool has_lifetime;
 };

@@ -18,11 +18,14 @@ void census_on_realloc(struct census *s, const struct hatf_event *e);
 /* End all blocks of a destroyed heap. */
 void census_on_heap_destroy(struct census *s, const struct hatf_event *e);
 
-/* Add a block with this number.  Count it as live, but not as allocated. */
+/*
+ * Add a block, whose number in the live blocks of 'heap' is 'number'
+ * (live_rows.h).  Count it as live, but not as allocated.
+ */
 void census_begin_block(struct census *s, const struct live_block *block,
 			uint32_t number, uint32_t heap);
 
-/* Count a block as live in the account of its thread and its stack only. */
+/* Count a live block only in the account of its pair of thread and stack. */
 void census_begin_pair(struct census *s, const struct live_block *block);
 
 #endif /* CENSUS_CALLS_H */

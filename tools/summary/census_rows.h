@@ -21,8 +21,8 @@ bool census_reach(void **rows, uint32_t *cap, uint32_t row, size_t row_nbytes);
 bool census_add_stack_row(struct census *s, uint32_t row, uint64_t id);
 
 /*
- * Make and return a row for a stack that has no row.  If the stack is not
- * defined, count the call in 'undefined_stacks' and return STACK_NONE.
+ * Make a row for a stack that has none, and return the row.  If the trace has
+ * not defined the stack, increase 'undefined_stacks' and return STACK_NONE.
  */
 uint32_t census_add_stack(struct census *s, uint64_t id);
 

@@ -18,8 +18,8 @@ struct gather_options {
 	bool no_parent; /* do not read the trace of a forked child's parent */
 	/*
 	 * NULL, or a function that gather_open() calls with each batch of
-	 * events, after the census has counted the batch up to the end of the
-	 * window.
+	 * events after the census has counted it.  If the window ends in the
+	 * batch, the census has counted only the events before its end.
 	 */
 	void (*watch)(void *ctx, const struct census *census,
 		      const struct hatf_event *events, size_t n);

@@ -47,8 +47,8 @@ struct groups {
 	const struct census *census;
 	enum group_by by;
 	/*
-	 * each group is a set of stacks; if false, a set of lanes (census.h) or
-	 * of heaps
+	 * true: each group is a set of stacks; false: a set of lanes (census.h)
+	 * or of heaps
 	 */
 	bool of_stacks;
 	struct group *rows;
@@ -111,8 +111,8 @@ uint64_t groups_value(const struct census *c, const struct account *a,
  * Return the rows of the groups, those with the largest values of 'key' first,
  * and set '*n_ret' to their number.  Of groups with equal values, those with
  * more live bytes come first.  If the live bytes are equal, too, sort by name.
- * Unless 'all' is set, omit groups in which the amount that 'key' selects has
- * no blocks.  The caller frees the array.  Return NULL if there is no memory.
+ * Unless 'all' is set, omit the groups whose groups_amount() has no blocks.
+ * The caller frees the array.  Return NULL if there is no memory.
  */
 uint32_t *groups_sort(const struct groups *g, enum group_key key, bool all,
 		      uint32_t *n_ret);

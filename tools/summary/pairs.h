@@ -14,8 +14,8 @@
 #define PAIRS_MAX (1u << 17)
 
 /*
- * Stands for the row of the stack in a pair of a thread and all its other
- * stacks.
+ * The value of 'stack' in the pair that stands for all stacks of a thread that
+ * have no account of their own.
  */
 #define PAIRS_OTHERS UINT32_MAX
 

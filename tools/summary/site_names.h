@@ -56,8 +56,9 @@ const char *site_names_get(struct site_names *names, uint64_t stack,
 const char *site_names_frame(struct site_names *names, uint64_t frame);
 
 /*
- * Call 'tell' with the name of each visible frame of a stack, the innermost
- * first, but for at most SITE_FRAMES_MAX frames.
+ * Call 'tell' with the name of each frame of a stack, the innermost first.
+ * Leave out the hidden innermost frames and the frames of the recorder, and
+ * stop after SITE_FRAMES_MAX frames.
  */
 #define SITE_FRAMES_MAX 256
 void site_names_walk(struct site_names *names, uint64_t stack,

@@ -136,9 +136,9 @@ tc_quarter_batch(uint32_t size)
 }
 
 /*
- * tcmalloc cuts the blocks of this size from spans.  Return the size of such a
- * span: the smallest number of pages that leaves at most an eighth unused and
- * holds at least a quarter of a batch.
+ * tcmalloc cuts the blocks of this size from spans.  Return the bytes of such a
+ * span.  A span has as few pages as possible, but leaves at most an eighth of
+ * them unused, and has room for a quarter of a batch.
  */
 static uint32_t
 tc_span(uint32_t size)
