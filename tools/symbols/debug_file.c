@@ -37,9 +37,9 @@ open_regular(const char *path)
 }
 
 /*
- * Return the path of 'name' in the folder of 'file'.  If 'folder' is not "", it
- * is a subfolder, such as ".debug/": return the path in this subfolder.  Return
- * NULL if there is no memory.
+ * Return the path of 'name' in the folder of 'file' or, if 'folder' is not "",
+ * in this subfolder of it, such as ".debug/".  Return NULL if there is no
+ * memory.
  */
 static char *
 beside(const char *file, const char *folder, const char *name)

@@ -26,9 +26,10 @@ int debug_file_find(Dwfl_Module *module, void **userdata, const char *name,
 		    GElf_Word crc, char **path_ret);
 
 /*
- * Several debug files may share another file (see dwz(1)), which libdw opens
- * when it first needs that file.  Return true if the shared file is regular or
- * does not exist, or if the debug file of the module names no shared file.
+ * Is it safe to use 'dwarf', the debug information of the module?  It may name
+ * another file, which several debug files share (see dwz(1)).  libdw later
+ * opens the shared file without a check, so it must be a regular file, or must
+ * not exist.
  */
 bool debug_file_is_alt_safe(Dwfl_Module *module, Dwarf *dwarf);
 

@@ -25,11 +25,11 @@ digit_value(char c)
 }
 
 /*
- * Decode a name of OCaml, which no library supports.  It consists of "caml",
- * the module and the function, with "__" between the parts.  '$' and two
+ * Decode a name of OCaml, which no library supports.  For example,
+ * "camlStdlib__List__$40_12" is "Stdlib.List.@_12".  A name consists of "caml",
+ * the modules and the function, with "__" between them.  '$' and two
  * hexadecimal digits stand for a character of an operator.  The number at the
- * end tells functions of the same name apart, so keep the number.  For example,
- * "camlStdlib__List__$40_12" is "Stdlib.List.@_12".
+ * end tells functions of the same name apart, so keep the number.
  */
 static char *
 demangle_ocaml(const char *name)

@@ -245,8 +245,9 @@ write_frame(struct expand *e, struct hatf_writer *writer, uint64_t id,
 }
 
 /*
- * Find the functions of a frame.  Return their number; 0 if nothing is known,
- * or if the frame is skipped.  Count the frame, unless it is skipped.
+ * Find the functions of a frame, and count the frame.  Return the number of
+ * functions; 0 if nothing is known.  Skip some frames: return 0, and do not
+ * count them.
  */
 static size_t
 look_up(struct expand *e, const struct hatf_record *rec, uint64_t address,

@@ -30,11 +30,12 @@ struct expand_counts {
 };
 
 /*
- * Store in '*id_ret' an id above all ids of frames and stacks in the trace
- * 'path', which this function reads.  The id is at least 2^48; no recorder
- * reaches such ids.  But if 'path' is "-" or a pipe, do not read the trace,
- * because it can be read only once, and store a random id.  Ignore errors of
- * reading, which a later pass reports.  Return false if no id is left.
+ * Read the trace 'path', and store in '*id_ret' an id above all ids of its
+ * frames and stacks.  The id is at least 2^48; no recorder reaches such ids.
+ * Ignore errors of reading, which a later pass reports.  If 'path' is "-" or
+ * not a regular file, such as a pipe, the trace can be read only once: do not
+ * read it here, but store a random id.  Return false if no id is left, or if
+ * there are no random numbers.
  */
 bool expand_find_new_id(const char *path, uint64_t *id_ret);
 

@@ -15,10 +15,10 @@
 #include <stdbool.h>
 
 /*
- * Return the path to try after 'n' other paths.  The caller frees this string.
- * Return NULL if no path is left, or if there is no memory.  The first path is
- * 'path' itself.  The other paths are in the folders of 'folders', which are
- * separated by colons:
+ * Return path number 'n' of the paths to try, from 0.  The caller frees this
+ * string.  Return NULL if there are fewer paths, or if there is no memory.
+ * Path 0 is 'path' itself.  The others are, for each folder in 'folders', which
+ * are separated by colons:
  *
  *   FOLDER/.build-id/xx/yyy.debug, FOLDER/.build-id/xx/yyy
  *   FOLDER/PATH

@@ -2,11 +2,13 @@
 /*
  * symbol_index.c - see symbol_index.h
  *
- * libdwfl chooses among the symbols whose range contains the address.  It looks
- * at the global ones and, if there are none, at the local ones, in the order of
- * the symbol table.  A symbol replaces the choice so far if it begins later or
- * has a stronger binding, or if it begins at the same address, is shorter and
- * does not have a weaker binding.
+ * libdwfl chooses among the symbols whose range contains the address: among the
+ * global ones or, if there are none, the local ones.  It looks at them in the
+ * order of the symbol table.  A symbol replaces the choice so far
+ *
+ *   - if it begins later,
+ *   - if its binding is stronger, or
+ *   - if it begins at the same address, is shorter, and its binding is equal.
  *
  * If no range contains the address, libdwfl chooses among the symbols without a
  * size, which are labels of assembly code.  It takes the last label before the

@@ -76,8 +76,8 @@ symbol_lookup_open(const struct symbol_lookup_options *options)
 		return NULL;
 	}
 	/*
-	 * libdw asks the servers in DEBUGINFOD_URLS for debug files, so unset
-	 * this variable.
+	 * libdw asks the servers in DEBUGINFOD_URLS for debug files.  Unset
+	 * this variable unless the caller wants that.
 	 */
 	if (!options->use_debuginfod)
 		unsetenv("DEBUGINFOD_URLS");
@@ -351,9 +351,9 @@ is_in_c(Dwarf_Die *die)
 
 /*
  * Return the name of a function that has no linkage name, such as a static
- * function of C++.  If the function is in a class or namespace, return its name
- * from the symbol table or, if the function is inlined or not in the table, the
- * joined names of its scopes.
+ * function of C++.  For a function in a class or namespace, this is the name in
+ * the symbol table.  If such a function is inlined or is not in the table,
+ * return the joined names of its scopes.
  */
 static const char *
 scoped_name(struct symbol_lookup *l, struct object *o, Dwarf_Addr address,
@@ -503,10 +503,10 @@ set_line(struct symbol_lookup *l, struct object *o, Dwarf_Addr address,
 
 /*
  * Store in '*around_ret', which the caller frees, the debugging entries around
- * an address of a unit, and return their number.  Use the index of the object.
- * If the index has no function at the address, call dwarf_getscopes() to find
- * the innermost function, and dwarf_getscopes_die() to find the functions into
- * which that function was inlined.  Both calls search the whole unit.
+ * an address of a unit, and return their number.  Use the index of the object,
+ * because dwarf_getscopes() and dwarf_getscopes_die() search the whole unit.
+ * Only if the index has no function at the address, call the first to find the
+ * innermost function, and the second to find those into which it was inlined.
  */
 static int
 find_scopes(struct object *o, Dwarf_Die *unit, Dwarf_Addr address,

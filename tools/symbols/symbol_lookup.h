@@ -2,9 +2,10 @@
 /*
  * symbol_lookup.h - find the function, file and line of an address in a program
  *
- * Uses elfutils' libdw.  Reads the debug information in the file itself or in a
- * separate file.  Without debug information, reads the symbol table.  Paths
- * come from untrusted traces, so only regular files are opened.
+ * A lookup uses libdw, a library of elfutils.  It reads the debug information
+ * in the program's file or in a separate file.  Without debug information, it
+ * reads the symbol table.  Paths come from untrusted traces, so a lookup opens
+ * only regular files.
  *
  * Only one thread at a time may use a lookup.
  */
@@ -64,10 +65,10 @@ size_t symbol_lookup_find(
 	struct symbol_lookup_name names_ret[SYMBOL_LOOKUP_NAMES_MAX]);
 
 /*
- * Of the objects in which addresses were looked up, print a line for each whose
- * file cannot be read, is of another build, or has no debug information that
- * can be used.  If 'path' is not NULL, do so only for the object that has this
- * path.  Return the number of these objects.
+ * Print a line for each object whose file cannot be read, is of another build,
+ * or has no debug information that can be used.  Leave out the objects in which
+ * no address was looked up.  If 'path' is not NULL, leave out the objects with
+ * other paths, too.  Return the number of lines.
  */
 unsigned symbol_lookup_report(const struct symbol_lookup *lookup,
 			      const char *path);

@@ -20,9 +20,10 @@ int symbolize_trace(const char *path, const char *out,
 		    struct expand_counts *counts_ret);
 
 /*
- * Add names to a regular file in place.  The file keeps its owner and its
- * permissions for owner, group and others.  If the owner is the user of this
- * process, the file may get another group.
+ * Add names to the trace in a regular file: write a new file, which replaces
+ * it.  The file keeps its owner and its permissions for owner, group and
+ * others.  If the owner is the user of this process, the file may get another
+ * group.
  *
  * If this function fails, if the trace is damaged or incomplete, or if SIGHUP,
  * SIGINT or SIGTERM ends this process, the file stays unchanged and no other
