@@ -15,11 +15,11 @@
 #include <stddef.h>
 
 /*
- * Find the ring file of the trace at 'path' and read its summary.  'status' is
- * the result of reading the trace.  Return false if 'status' is neither
- * HATF_NO_TRAILER nor HATF_TRUNCATED, or if there is no ring file.  If the ring
- * file is damaged or cannot be read, return true; the members of '*ret' after
- * the first one are then 0.
+ * If reading the trace 'path' ended with the status HATF_NO_TRAILER or
+ * HATF_TRUNCATED, look for its ring file, store the ring file's summary in
+ * '*ret', and return whether there is a ring file.  With any other 'status',
+ * return false.  If the ring file is damaged or cannot be read, the members of
+ * '*ret' after the first one are 0.
  */
 bool cutoff_find_rings(const char *path, enum hatf_status status,
 		       struct hatf_rings *ret);

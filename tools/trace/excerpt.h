@@ -3,9 +3,9 @@
  * excerpt.h - the first records of a trace, in memory
  *
  * A record has 32 bytes: the tag, the size and the two addresses, which are the
- * fields of the traces in the HATF paper (tools/paper).  A benchmark of an
- * excerpt reads no file while it measures, and the size of the excerpt is
- * bounded.
+ * fields of the traces in the HATF paper (tools/paper).  Benchmarks use an
+ * excerpt so that they read no file while they measure, and so that a long
+ * trace does not fill the memory.
  */
 #ifndef EXCERPT_H
 #define EXCERPT_H

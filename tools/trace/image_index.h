@@ -35,16 +35,16 @@ bool image_index_init(struct image_index *x, const struct tree *f);
 void image_index_fini(struct image_index *x);
 
 /*
- * Return the latest image of process 'pid', on the host of 't', that began no
- * later than 't' and is not the image of 't'.  NULL if there is none.
+ * Of the images of process 'pid' on the host of 't', return the latest one that
+ * began no later than 't'.  The image of 't' itself does not count.  Return
+ * NULL if there is none.
  */
 struct tree_node *image_index_by_time(const struct image_index *x,
 				      const struct tree_trace *t, uint64_t pid);
 
 /*
- * Return the first image of process 'pid', on the host of 't', that began no
- * later than 't', is not the image of 't', and has a file with the name of
- * 'path'.  NULL if there is none.
+ * Like image_index_by_time(), but return the first of these images that has a
+ * file with the same name as 'path', apart from the folders.
  */
 struct tree_node *image_index_by_name(const struct image_index *x,
 				      const struct tree_trace *t, uint64_t pid,

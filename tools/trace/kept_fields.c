@@ -46,8 +46,9 @@ has_line(const struct hatf_record *rec, const char *start)
 }
 
 /*
- * Comments that stand for a field of one foreign format.  Each kind of comment
- * has its own bit in 'occurs', SPECIAL_BIT().
+ * Comments that stand for a field of one foreign format, so only this format
+ * keeps them.  In 'occurs', SPECIAL_BIT(i) is the bit for the comments that
+ * begin with special[i].start.
  */
 static const struct {
 	const char *start, *format;

@@ -360,8 +360,9 @@ make_nodes(struct tree *f)
 /* -------------------------------------------------------------------- links */
 
 /*
- * Return the latest image of the process of 'key' that began no later than 't'
- * and is not the image of 't'; NULL if there is none.
+ * Of the images of the process of 'key', return the latest one that began no
+ * later than 't'.  The image of 't' itself does not count.  Return NULL if
+ * there is none.
  */
 static struct tree_node *
 find_in_process(const struct tree *f, const struct tree_trace *t,
@@ -410,10 +411,11 @@ tree_find_file(const struct tree_node *node, const char *path)
 }
 
 /*
- * Return the image of process 'pid', on the host of 't', that existed when 't'
- * began: the latest image that began no later than 't' and is not the image of
- * 't'.  'pid_start' is the start of the process; 0: unknown.  If 'pid_start' is
- * 0 and 'file' is not NULL, prefer the first image that has a trace with the
+ * Of the images of process 'pid' on the host of 't', return the one that
+ * existed when 't' began: the latest that began no later than 't'.  The image
+ * of 't' itself does not count.  'pid_start' is the start of the process; 0:
+ * unknown.  If the start is unknown, other processes may have had the same id;
+ * so if 'file' is not NULL, prefer the first image that has a trace with the
  * name of 'file'.  Return NULL if no image was found.
  */
 static struct tree_node *

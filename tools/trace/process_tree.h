@@ -95,16 +95,17 @@ void tree_fini(struct tree *f);
 bool tree_add(struct tree *f, const char *path);
 
 /*
- * Sort and link the traces.  Siblings are in the order of their starts.  Call
- * once, after the last tree_add().  False if out of memory.
+ * Make the nodes and link them.  Siblings are in the order of their starts.
+ * Call this once, after the last tree_add().  Return false if out of memory.
  */
 bool tree_build(struct tree *f);
 
 /*
- * Sort the children of each node, and the roots: put first the one with the
- * largest weight in its subtree, which includes the node itself.  Nodes with
- * equal weights keep their order.  'weights' has an element for each element of
- * 'nodes'.  Call after tree_build().  Return false if out of memory.
+ * Sort the children of each node, and the roots, by the largest weight of the
+ * nodes in their subtrees; the largest comes first.  A subtree includes its top
+ * node.  If these weights are equal, keep the order.  'weights' has an element
+ * for each element of 'nodes'.  Call this after tree_build().  Return false if
+ * out of memory.
  */
 bool tree_sort(struct tree *f, const uint64_t *weights);
 

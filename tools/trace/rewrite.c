@@ -173,9 +173,10 @@ open_writer(struct run *run, size_t n)
 	/*
 	 * A source in HATF that has no header of ours does not state whether it
 	 * is complete.  Write no header and no trailer in this case, so that
-	 * the output does not state this either.  But if the source is known to
-	 * be truncated, write both: the trailer then says that the trace is
-	 * incomplete.  Foreign formats have their own marks of completeness.
+	 * the output does not state this either.  But if an earlier copy has
+	 * found that the source is truncated (see is_silent()), write both: the
+	 * trailer then says that the trace is incomplete.  Foreign formats have
+	 * their own marks of completeness.
 	 */
 	run->bare = !stats.ours && !stats.foreign && !run->cut;
 	o->bare = run->bare;

@@ -33,15 +33,15 @@ struct rewrite {
 				  struct hatf_writer *writer);
 	/*
 	 * NULL, or a function that rewrite_trace() calls before it writes, and
-	 * again if it reads 'in' twice.  If the function returns false, it must
-	 * have printed a message, and there is no output.
+	 * again if it reads 'in' twice.  On failure the function prints a
+	 * message and returns false; then rewrite_trace() stops.
 	 */
 	bool (*begin)(void *context);
 	/*
 	 * NULL, or a function that changes the lines of the output's header.
-	 * 'header' is NULL if there was no memory for the lines.  The function
-	 * frees 'header' and returns other lines, which rewrite_trace() frees.
-	 * The function returns NULL if there is no memory.
+	 * The function frees 'header', the lines so far, and returns the new
+	 * lines, which rewrite_trace() frees.  NULL, as 'header' or as the
+	 * result, means that there was no memory.
 	 */
 	char *(*edit_header)(void *context, const struct hatf_reader *reader,
 			     char *header);

@@ -2,8 +2,8 @@
 /*
  * scan.h - read one trace from start to end as events
  *
- * Opens the trace, reads it in batches, shows the progress, and tells how the
- * trace ended.  Used by several commands.
+ * A scan opens the trace, reads it in batches, shows the progress, and tells
+ * how the trace ended.
  */
 #ifndef SCAN_H
 #define SCAN_H
@@ -27,9 +27,9 @@ struct scan {
 
 /*
  * Open 'path' with the options of hatf_reader_open().  On failure print an
- * error message and return false.  With 'inherit', the trace of a forked child
- * starts with the blocks inherited from its parent, whose trace is read first
- * (hatf_events_inherit()).
+ * error message and return false.  If 'inherit' is set and the trace is of a
+ * forked child, first read the trace of its parent, so that the blocks that the
+ * child inherited are live from the start (hatf_events_inherit()).
  */
 bool scan_open(struct scan *s, const char *path,
 	       const struct hatf_reader_options *options, bool inherit);
@@ -67,8 +67,8 @@ size_t scan_read(struct scan *s);
 const struct hatf_event *scan_next(struct scan *s);
 
 /*
- * How the text of scan_fault() begins if the trailer says that calls bypassed
- * the recorder, and that no event was lost.
+ * The text of scan_fault() begins with these words if, as the trailer says, no
+ * event was lost, but calls bypassed the recorder.
  */
 #define SCAN_MISSED "calls bypassed the recorder: "
 

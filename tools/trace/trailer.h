@@ -2,9 +2,9 @@
 /*
  * trailer.h - read only the trailer of a trace
  *
- * 'hatf record' prints one line with figures after hours of recording.  The
- * last trace block has all these figures, so the rest of the trace need not be
- * read.
+ * After a recording, which may take hours, 'hatf record' prints one line with
+ * figures.  All these figures are in the trailer, so it need not read the rest
+ * of the trace.
  */
 #ifndef TRAILER_H
 #define TRAILER_H
