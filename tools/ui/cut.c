@@ -38,8 +38,8 @@ cut_after(const char *text, size_t at)
 /* -------------------------------------------------------------------- a cut */
 
 /*
- * The buffer has a head, which keeps the start of the text, and a ring, which
- * keeps the last bytes that come after the start.  Return the size of the head.
+ * The buffer has two parts: the head keeps the start of the text; the ring
+ * keeps the last bytes of the rest of the text.  Return the size of the head.
  */
 static size_t
 head_nbytes(const struct cut *c)

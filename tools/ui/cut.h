@@ -38,10 +38,10 @@ void cut_escaped(struct cut *c, const char *text, size_t nbytes);
 char *cut_end(struct cut *c);
 
 /*
- * Return the first byte of the character to which text[at] belongs.
- * cut_after() returns the first byte of the next character if text[at] is
- * inside a character, or else 'at'.  If the text is not UTF-8, the result is at
- * most 3 bytes from 'at'.
+ * If a character begins at text[at], return 'at'.  If text[at] is inside a
+ * character, cut_before() returns the index at which this character begins, and
+ * cut_after() the index at which the next one begins.  If the text is not
+ * UTF-8, the result is at most 3 bytes from 'at'.
  */
 size_t cut_before(const char *text, size_t at);
 size_t cut_after(const char *text, size_t at);

@@ -21,9 +21,9 @@ struct figure figure_nbytes(uint64_t nbytes);
 struct figure figure_ns(uint64_t ns);
 
 /*
- * Like figure_ns(), but without the digits that are less than 'unit_ns', a
- * power of ten.  'ns' must be a multiple of 'unit_ns'.  For example, "94 ms"
- * or "1.2 s".
+ * Like figure_ns(), but without the digits that stand for less than 'unit_ns',
+ * a power of ten.  'ns' must be a multiple of 'unit_ns'.  For example, 1200 ms
+ * are "1.200 s" if 'unit_ns' is 1 ms, and "1.2 s" if it is 100 ms.
  */
 struct figure figure_ns_to(uint64_t ns, uint64_t unit_ns);
 

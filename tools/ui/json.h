@@ -2,9 +2,8 @@
 /*
  * json.h - additions to jansson
  *
- * jansson silently drops a key whose value is NULL, which happens if memory
- * runs out.  Therefore json_print() takes the expected number of keys and
- * checks it.
+ * If memory runs out, a value is NULL, and jansson silently leaves out its key.
+ * Therefore json_print() takes the expected number of keys and checks it.
  */
 #ifndef JSON_H
 #define JSON_H

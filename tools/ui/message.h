@@ -41,9 +41,8 @@ const char *message_path(const char *path);
 void message_error(const char *path, const struct hatf_error *err);
 
 /*
- * Write the text that message_error() prints after the path of a file that is
- * not a ring file.  The text goes to 'buf', truncated to 'nbytes' bytes.
- * Return 'buf'.
+ * Write to 'buf' the ERROR that message_error() prints if the file is not a
+ * ring file.  Truncate it to 'nbytes' bytes.  Return 'buf'.
  */
 char *message_error_text(const struct hatf_error *err, char *buf,
 			 size_t nbytes);

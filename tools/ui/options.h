@@ -51,9 +51,10 @@ int opt_parse(const struct opt_page *page, int argc, char **argv,
 	      opt_take *take, void *ctx, int *exit_ret);
 
 /*
- * Report wrong usage in one line on standard error.  Return 2.
+ * Report wrong usage in one line on standard error.  Return EXIT_USAGE, which
+ * is 2.
  *
- * The opt_parse_*() functions below print a message about a wrong value and
+ * If a value is wrong, the functions opt_parse_...() below print a message and
  * return false.
  */
 int opt_complain(const struct opt_page *page, const char *format, ...)

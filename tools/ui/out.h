@@ -2,10 +2,10 @@
 /*
  * out.h - buffered output of the tools, most of it to standard output
  *
- * A large buffer in front of write().  Numbers are formatted fast enough for
- * the hundred million lines of 'hatf dump'.  After the first failed write, all
- * later output is discarded, so a caller may check for failure once, at the
- * end.  Not thread-safe.
+ * The output goes through a large buffer.  The functions format numbers fast
+ * enough for the hundred million lines of 'hatf dump'.  After the first failed
+ * write, they discard all later output, so a caller may check for failure once,
+ * at the end.  Not thread-safe.
  */
 #ifndef OUT_H
 #define OUT_H

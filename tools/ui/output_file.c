@@ -116,8 +116,8 @@ write_file(const char *path, const char *bytes, size_t nbytes)
 {
 	bool is_new;
 	/*
-	 * Open the file even if another file then takes its place: opening
-	 * tests whether the user may write the file.
+	 * Open the file even if a temporary file then takes its place, because
+	 * opening tests whether the user may write the file.
 	 */
 	const int fd = open_target(path, &is_new);
 	int sys_errno, beside;

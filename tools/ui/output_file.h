@@ -7,11 +7,11 @@
 #include <stddef.h>
 
 /*
- * Write 'bytes' to 'path': to a new file with mode 0600, or to an existing
- * file, whose owner and mode stay; "-" is standard output.  If possible, write
- * to a temporary file that then takes the place of 'path', so that a failure,
- * such as a full disk, changes nothing.  On failure leave no new file behind,
- * print a message and return false.
+ * Write 'bytes' to the file 'path'; "-" is standard output.  A new file gets
+ * mode 0600; an existing file keeps its owner and mode.  If possible, write to
+ * a temporary file that then takes the place of 'path', so that a failure, such
+ * as a full disk, does not change an existing file.  On failure leave no new
+ * file behind, print a message and return false.
  */
 bool output_file_write(const char *path, const char *bytes, size_t nbytes);
 

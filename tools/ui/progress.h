@@ -2,8 +2,8 @@
 /*
  * progress.h - progress of a long read
  *
- * One line on standard error, rewritten in place.  The line appears only on a
- * terminal and after one second, and is erased at the end.
+ * The progress is one line on standard error, rewritten in place.  It appears
+ * only on a terminal, after one second.  progress_end() erases it.
  */
 #ifndef PROGRESS_H
 #define PROGRESS_H

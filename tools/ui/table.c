@@ -219,9 +219,10 @@ print_people(const struct table *g, struct out *o, bool markdown)
 static const char csv_separators[] = ",;\"'";
 
 /*
- * Write a field as in RFC 4180.  A byte that is not printable becomes \xHH.  A
- * character that could begin a formula in a spreadsheet becomes \xHH, too, if
- * it is the first one or follows a separator or quote (FORMATS "csv").
+ * Write a field as in RFC 4180.  A byte that is not printable becomes \xHH.  So
+ * does '=', '+', '-' or '@' at the start of the field, or after a separator or
+ * quote, because a spreadsheet may take it for the start of a formula (FORMATS
+ * "csv").
  */
 static void
 put_csv(struct out *o, const char *text)

@@ -54,8 +54,8 @@ struct table {
 	const char *row_title;
 	const char *const *columns; /* titles of the columns, ends in NULL */
 	/*
-	 * names of the figures in a cell, ending in NULL; or no array (NULL) if
-	 * a cell has one figure
+	 * names of the figures in a cell, ending in NULL; 'parts' itself is
+	 * NULL if a cell has one figure
 	 */
 	const char *const *parts;
 	/*
