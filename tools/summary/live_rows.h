@@ -18,7 +18,7 @@
 struct live_block {
 	uint64_t size;
 	uint32_t stack; /* row of the stack of its alloc or last realloc */
-	/* row of the thread and size class, plus 1; 0: there is no block */
+	/* row of the block's lane (census.h), plus 1; 0: there is no block */
 	uint32_t lane_plus_1;
 };
 

@@ -29,8 +29,8 @@ begins(const struct hatf_record *rec, const char *start)
 }
 
 /*
- * 'start' consists of a line break and some characters.  Does a line of the
- * comment begin with these characters and have at least one more?
+ * Does the comment contain 'start', such as "\nfile=", and after it a character
+ * other than a line break?
  */
 static bool
 has_line(const struct hatf_record *rec, const char *start)

@@ -103,9 +103,9 @@ bool tree_build(struct tree *f);
 /*
  * Sort the children of each node, and the roots, by the largest weight of the
  * nodes in their subtrees; the largest comes first.  A subtree includes its top
- * node.  If these weights are equal, keep the order.  'weights' has an element
- * for each element of 'nodes'.  Call this after tree_build().  Return false if
- * out of memory.
+ * node.  Siblings with equal weights keep their order.  'weights' has an
+ * element for each element of 'nodes'.  Call this after tree_build().  Return
+ * false if out of memory.
  */
 bool tree_sort(struct tree *f, const uint64_t *weights);
 
