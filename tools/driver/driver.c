@@ -61,10 +61,10 @@ map_zeros(uint64_t nbytes)
 }
 
 /*
- * Map 'nbytes' zero bytes, resident from the start.  Use huge pages if the
- * bytes fill at least half a huge page.  Calls use the slots of a large live
- * set in any order, so the page tables of small pages would not fit in the
- * processor's caches.
+ * Map a table of 'nbytes' zero bytes, indexed by slot and resident from the
+ * start.  If it fills at least half a huge page, use huge pages.  Calls access
+ * the slots of a large table in any order, and the page tables for its many
+ * small pages would not fit in the processor's caches.
  */
 static void *
 map_table(uint64_t nbytes)
@@ -278,8 +278,8 @@ fault_count(void)
 }
 
 /*
- * Add the latencies of all lanes to those of the first one, and store the
- * percentiles of these sums.
+ * Add the histograms of all lanes to those of the first lane, and store the
+ * percentiles of each kind of call.
  */
 static void
 sum_latencies(const struct lanes *all, double tick_ns)

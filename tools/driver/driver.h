@@ -2,15 +2,16 @@
 /*
  * driver.h - the process that makes the calls of a compiled trace
  *
- * 'hatf replay' executes itself again for each run, with the allocator in
- * LD_PRELOAD, unless the allocator is that of libc.  The arguments are
- * DRIVER_WORD and two descriptors: one of the compiled trace (replay_words.h),
- * and one of a 'struct driver_run' in shared memory.  The same program is
- * caller and driver, so both always agree on these structures, and no second
- * file must be installed or found.
+ * 'hatf replay' executes itself again for each run.  LD_PRELOAD has the
+ * allocator's library; for the allocator of libc, LD_PRELOAD is not set.  The
+ * arguments are DRIVER_WORD and two descriptors: one of the compiled trace
+ * (replay_words.h), and one of a 'struct driver_run' in shared memory.  The
+ * same program is caller and driver, so both always agree on these structures,
+ * and no second file must be installed or found.
  *
- * The driver's own memory is mainly a chunk for each stream and the slots.
- * This memory is mapped, not allocated, and resident before the first call.
+ * The driver's own memory is mainly a chunk for each stream, and the slots
+ * (replay_words.h).  It comes from mmap(), not from the allocator under test,
+ * and is resident before the first call.
  */
 #ifndef DRIVER_H
 #define DRIVER_H

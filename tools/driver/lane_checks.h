@@ -10,8 +10,9 @@
  * memory to two blocks at once, whose calloc does not clear a block, or whose
  * realloc loses the contents of a block.
  *
- * At random places the threads pause, so that calls that the replay does not
- * order actually happen in another order than in the trace.
+ * The threads also pause at random.  Two calls that do not wait for each other
+ * then often happen in another order than in the trace.  If one of them should
+ * have waited, a slot is in a wrong state.
  */
 #ifndef LANE_CHECKS_H
 #define LANE_CHECKS_H
@@ -41,11 +42,13 @@ struct lane_checks {
 typedef uint64_t lane_random;
 
 /*
- * Call lane_check_before() before a call of 'kind' with a slot, and pass the
- * block in the slot.  Call lane_check_after() after the call, and pass the
- * block that is then in the slot, of at least 'size' bytes, or NULL if there is
- * none.  'alignment' is the alignment that the call asked for, or 0.  Both
- * functions return NULL, or a static text that describes the mistake.
+ * Check a slot before and after a call of 'kind' that uses it.  Both functions
+ * return NULL, or a static text that describes the mistake.
+ *
+ *	block		the block that is in the slot at that moment, or NULL
+ *	size		the bytes that the call asked for; 0 for a free, and for
+ *			a call that failed
+ *	alignment	the alignment that the call asked for, or 0
  */
 const char *lane_check_before(struct lane_checks *checks, lane_random *random,
 			      enum word_kind kind, uint32_t slot,

@@ -32,8 +32,8 @@ struct fast {
 /* -------------------------------------------------------------------- calls */
 
 /*
- * Return the slot of call 'idx' of the words.  All words are pairs or, if
- * 'pairs' is false, lone words (replay_words.h).
+ * Return the slot of call 'idx' in 'words'.  If 'pairs' is true, all of these
+ * words are pairs; otherwise, all are lone words (replay_words.h).
  */
 static always_inline uint32_t
 slot_of(const uint64_t *words, bool pairs, unsigned idx)
@@ -91,10 +91,10 @@ make_call(const struct fast f, const uint64_t *words, bool pairs, bool touches,
 /* ------------------------------------------------------------------- groups */
 
 /*
- * Return which calls of a group are frees, as bits 0 to 5 of the result.
- * Return a number from 64 to 255 if the words do not form a group.  A group is
- * 6 calls without WORD_SLOW: all in pairs or, if 'pairs' is false, all in lone
- * words.
+ * A group is 6 calls in words without WORD_SLOW: in three pairs if 'pairs' is
+ * true, otherwise in six lone words.  If the words at 'w' form a group, return
+ * which of its calls are frees, as bits 0 to 5 of the result.  Otherwise return
+ * a number from 64 to 255.
  */
 static always_inline unsigned
 frees_of(const uint64_t *w, bool pairs)

@@ -16,7 +16,8 @@
 
 /*
  * lane_fast_run() reads at most this many words after the first word with
- * WORD_SLOW.
+ * WORD_SLOW.  The memory of a chunk is therefore longer than the chunk by as
+ * many words.
  */
 #define LANE_FAST_AHEAD 30
 

@@ -2,10 +2,10 @@
 /*
  * lane_sizes.h - usable bytes of blocks, and bytes asked for
  *
- * The usable bytes are malloc_usable_size() of each block, summed over the live
- * blocks.  The result is two sums at the moment when the bytes asked for were
- * at their peak: these bytes, and the usable bytes.  With several threads, a
- * sum may lack a call that another thread makes at the same moment.
+ * There are two sums over all live blocks: the bytes that the program asked
+ * for, and the usable bytes, which malloc_usable_size() returns.  The result is
+ * both sums at the moment when the first one was at its peak.  With several
+ * threads, a sum may lack a call that another thread makes at the same moment.
  */
 #ifndef LANE_SIZES_H
 #define LANE_SIZES_H

@@ -23,9 +23,9 @@ lane_spread_init(void)
 
 /*
  * Return the allowed processor that is 'idx' places after 'first'.  If the
- * calling thread runs on that processor now, return 'first' instead.  If the
- * calling thread is the first thread, 'first' is free then, because the kernel
- * has moved the first thread to another processor.
+ * calling thread runs on that processor now, the new thread would have to wait
+ * there, so return 'first' instead.  In the usual case, the caller is the first
+ * thread, which the kernel has moved away from 'first', so 'first' is free.
  */
 static unsigned
 find_processor(uint32_t idx)

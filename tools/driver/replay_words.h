@@ -2,14 +2,16 @@
 /*
  * replay_words.h - the file of a compiled trace, which drives an allocator
  *
- * The file consists of chunks.  One thread runs a stream of words, or several
- * threads run it one after another.  Each of these threads is a life of the
- * stream.  A stream lies in chunks of its own; the last word of a full chunk is
- * WORD_NEXT.
- * After the streams come the index (a 'struct replay_stream' for each stream)
- * and the numbers of all streams' chunks.  The first chunk has the header:
+ * The file contains a stream of words for each thread of the traced program.
+ * If a thread has ended, a later thread may use the same stream.  Each thread
+ * that runs a stream is a life of this stream.
  *
- *	| header | chunk of 0 | chunk of 1 | ... | index | numbers |
+ * The file consists of chunks.  A stream lies in chunks of its own; the last
+ * word of a full chunk is WORD_NEXT.  After the streams come the index (a
+ * 'struct replay_stream' for each stream), and a list of the numbers of all
+ * streams' chunks.  The first chunk has the header:
+ *
+ *	| header | chunk of stream 0 | chunk of stream 1 | ... | index | list |
  *
  * A pair is a word with two calls, each a free or a malloc of 1 to 2047 bytes.
  * While all slot numbers fit in 17 bits, most words are pairs:
@@ -29,9 +31,9 @@
  *	bit 5		WORD_WAITS: the slot's previous call is in another
  *			stream
  *	bit 6		WORD_LONE
- *	bit 7		WORD_SLOW: not set if the word has neither WORD_HANDS
- *			nor WORD_WAITS, and its call is a free or a malloc of
- *			1 byte to a page
+ *	bit 7		WORD_SLOW: clear for a free, and for a malloc of 1 byte
+ *			to a page, without WORD_HANDS and WORD_WAITS; otherwise
+ *			set
  *	bits 8-31	size in bytes; WORD_BIG_SIZE: the next word is the size
  *	bits 32-59	slot of the block; for WORD_CREATE, number of the new
  *			thread's stream; for WORD_BEGIN, number of streams
@@ -43,10 +45,10 @@
  * size of WORD_OLD; and the turn that WORD_WAITS waits for.  All these words
  * are in one chunk.
  *
- * The driver reads a call in a pair in half the time of a lone word, and
- * reading is a good part of the driver's own cost.  The two calls of a pair are
- * at fixed places, so the reader needs no branch that depends on the width of a
- * call.
+ * Pairs exist because the driver reads a call in a pair in half the time of a
+ * lone word, and reading is a good part of the driver's own cost.  The two
+ * calls of a pair are at fixed bits, so the driver can read the second call
+ * without a branch that depends on the first one.
  *
  * Slots: a block's address is in a slot while the block lives.  There are about
  * as many slots as live blocks at the peak (see slots.h).  A slot has a turn,
@@ -61,7 +63,8 @@
  * life, which also comes before it in the trace.  Of all calls that are not
  * done yet, the first one in the trace waits for no other call.  WORD_BEGIN
  * occurs once in each stream that exists when the window of --from and --to
- * begins, and no word before WORD_BEGIN waits for another thread.
+ * begins.  No word before WORD_BEGIN waits for another thread, so all of these
+ * streams reach WORD_BEGIN.
  */
 #ifndef REPLAY_WORDS_H
 #define REPLAY_WORDS_H

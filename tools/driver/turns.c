@@ -29,8 +29,8 @@ turn_has_come(const turn_number *number, uint32_t turn)
 {
 	/*
 	 * acquire, here and below: pairs with the release in turn_pass(), so
-	 * that this thread sees the address of the block that the other thread
-	 * stored.
+	 * that this thread sees the block's address that the other thread
+	 * stored in the slot.
 	 */
 	return (atomic_load_explicit(number, memory_order_acquire) &
 		~SLEEPER) == turn;
