@@ -14,7 +14,10 @@
 
 #define VERSION 1
 
-/* Omit a row if each of its measures is less than 1/PART_MIN of the total. */
+/*
+ * Omit a row if each of its measures is less than 1/PART_MIN of this measure of
+ * the total.
+ */
 #define PART_MIN 10000
 
 struct baseline {

@@ -15,8 +15,9 @@
  *
  * If all runs have the same number for a measure, the number is written once.
  * If this number is 0, the measure is omitted.  A row is omitted if each of its
- * measures is less than a ten-thousandth of the total.  "program" is omitted if
- * it is unknown, "wrappers" and "raw_stacks" if the user did not set them.
+ * measures is less than 1/10000 of the same measure in "total".  "program" is
+ * omitted if it is unknown, "wrappers" and "raw_stacks" if the user did not set
+ * them.
  */
 #ifndef BASELINE_H
 #define BASELINE_H
@@ -38,8 +39,8 @@ void baseline_close(struct baseline *b);
 unsigned baseline_runs(const struct baseline *b);
 
 /*
- * Are the rows of the baseline call sites?  Otherwise they are threads with
- * size classes.
+ * Are the rows of the baseline call sites?  Otherwise each row is a pair of a
+ * thread and a size class.
  */
 bool baseline_has_sites(const struct baseline *b);
 
@@ -47,11 +48,10 @@ bool baseline_has_sites(const struct baseline *b);
 const char *baseline_program(const struct baseline *b);
 
 /*
- * The names of sites depend on the view of the stacks.  Therefore set the
- * wrappers and 'is_raw' of 'view' to those of the baseline.  If the user chose
- * other wrappers, or if the user set 'is_raw' but the baseline is without it,
- * print a message and return false.  The baseline keeps ownership of the
- * wrappers.
+ * Set the wrappers and 'is_raw' of 'view' to those of the baseline, because the
+ * names of sites depend on them.  If the user chose other wrappers, or chose
+ * --raw-stacks for a baseline that was made without this option, print a
+ * message and return false.  The baseline keeps ownership of the wrappers.
  */
 bool baseline_fit_view(const struct baseline *b,
 		       struct stack_view_options *view);

@@ -146,8 +146,8 @@ choose_runs(struct run *run, const struct processes *processes)
 }
 
 /*
- * If there is a baseline, begin the comparison.  Unless the baseline will be
- * written anew, open it, and put its runs into the comparison.
+ * If the user gave a baseline, begin the comparison.  Without --update, also
+ * open the baseline and put its runs into the comparison.
  */
 static bool
 begin_comparison(struct run *run, const struct processes *processes)

@@ -47,18 +47,22 @@ bool judgement_print_json(FILE *f, const struct judgement *j);
 /*
  * Print SARIF 2.1.0 (OASIS): a rule for each limit and each condition, and a
  * result for each finding.  Limits that differ only in their amounts are one
- * rule.  GitHub wants a location in each result, so a finding without a spot
- * has a trace as its location.  Paths of source files below the current
+ * rule.  GitHub wants a location in each result, so a finding for which
+ * judgement_find_spot() finds no spot has the path of a trace as its location.
+ * Paths of source files below the current
  * directory are relative to this directory.  Return false if there is no
  * memory.
  */
 bool judgement_print_sarif(FILE *f, const struct judgement *j);
 
 /*
- * The place to show for a finding, which is the first of these that is known:
- * the source line of the finding's site, if the source file is in the current
- * directory or below; the line of the limit in a file of limits; the file of
- * the baseline; the source file.
+ * The place to show for a finding.  It is the first of these that is known:
+ *
+ *	1. the source line of the finding's site, if the source file is in the
+ *	   current directory or below
+ *	2. the line of the limit in a file of limits
+ *	3. the file of the baseline
+ *	4. the source file of the finding's site, wherever it is
  */
 struct judgement_spot {
 	/*

@@ -30,9 +30,9 @@ const char *const limit_scope_words[LIMIT_SCOPE_COUNT + 1] = {
 /* -------------------------------------------------------------------- words */
 
 /*
- * Take the next word of a line; a '#' that begins a word begins a comment.
- * Return false at the end of the line or, with '*is_open_ret' set to true, if a
- * quote is not closed.
+ * Take the next word of a line.  Return false at the end of the line, at a word
+ * that begins with '#', which begins a comment, and if a quote is not closed.
+ * Set '*is_open_ret' to true in the last of these cases, else to false.
  */
 static bool
 take_word(const char **p, char word[LINE_NBYTES], bool *is_open_ret)

@@ -46,9 +46,9 @@ append(struct processes *p, const char *name, size_t path_count)
 }
 
 /*
- * Does the file have a HATF header, where the recorder names the process?
- * Return false for a snapshot, and for a pipe, whose header can be read only
- * once.
+ * Does the file have a HATF header, in which the recorder names the process?
+ * Return false for a snapshot.  Also return false for a pipe, because its
+ * header can be read only once.
  */
 static bool
 names_process(const char *path)

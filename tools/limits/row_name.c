@@ -26,8 +26,9 @@ matches_last_part(const char *glob, const char *path)
 }
 
 /*
- * Copy the name "HEAD (TAIL)" to 'buf', and split the copy.  Return the tail,
- * or NULL if there is no tail.
+ * If the name has the form "HEAD (TAIL)", copy the head to 'buf', and return
+ * the tail, which is also in 'buf'.  If not, copy the whole name and return
+ * NULL.
  */
 static char *
 cut_tail(const char *name, char buf[NAME_NBYTES])
