@@ -245,9 +245,10 @@ cut(const struct window *w, const char *text)
 
 /*
  * Print a line, unless the window is full.  On a terminal, clear the line
- * before the text: after a text that fills the line, the cursor is still on the
- * last character.  Print the newline before a line, not after it, because a
- * newline after the last line would scroll the window.
+ * before the text, not after it: after a text that fills the line, the cursor
+ * is still on the last character, and LINE_CLEAR would erase this character.
+ * Print the newline before a line, not after it, because a newline after the
+ * last line would scroll the window.
  */
 static void
 put_line(FILE *f, struct window *w, const char *text)

@@ -71,11 +71,11 @@ bool live_sites_update(struct live_sites *s, const struct live_trace *t,
 void live_sites_forget_growth(struct live_sites *s);
 
 /*
- * Forget all stacks, because another trace numbers its stacks anew.  The rows
- * keep their growth, with one exception: if a stack without a name had live
- * bytes when growth began to count, nobody knows to which row these bytes
- * belong.  In this case, the growth of all rows counts anew, from the next
- * update.
+ * Forget all stacks.  Call this before the first update from another trace,
+ * which numbers its stacks anew.  The rows keep their growth, with one
+ * exception: if a stack without a name had live bytes when growth began to
+ * count, nobody knows to which row these bytes belong.  In this case, the
+ * growth of all rows counts anew, from the next update.
  */
 void live_sites_forget_stacks(struct live_sites *s);
 
@@ -83,8 +83,8 @@ void live_sites_forget_stacks(struct live_sites *s);
 struct live_site *live_sites_rows(struct live_sites *s, size_t *n_ret);
 
 /*
- * At the last update, had the trace allocated a block, or had a block been live
- * when the trace began?
+ * Did the trace have any block up to the last update: one that was allocated,
+ * or one that was already live when the trace began?
  */
 bool live_sites_has_blocks(const struct live_sites *s);
 
