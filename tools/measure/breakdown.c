@@ -43,13 +43,14 @@ add_record(struct breakdown *b, struct stored *stored,
 }
 
 /*
- * A stream may store the stacks of records in a comment.  The reader adds each
- * stack to the attributes of its record, so add_record() counts the stack
- * twice: once as part of the comment, and once as part of the record.  'offset'
- * is where the last counted record ends in the stream.  If more than 'offset'
- * bytes are counted, the surplus is the size of such a stack, so subtract it.
- * But if the surplus exceeds the attributes of the last record
- * ('attributes_nbytes'), it is no stack, so subtract nothing.
+ * Subtract a stack that was counted twice.  A stream may store the stack of a
+ * record in a comment.  The reader adds the stack to the attributes of the
+ * record, so add_record() counts it in the comment, and again in the record.
+ *
+ * The last counted record ends at 'offset' in the stream, and has
+ * 'attributes_nbytes' bytes of attributes.  If more than 'offset' bytes are
+ * counted, the surplus is such a stack.  A surplus that exceeds the attributes
+ * cannot be a stack, so leave it; breakdown_take() then finds the error.
  */
 static void
 settle(struct breakdown *b, uint64_t attributes_nbytes, uint64_t offset)

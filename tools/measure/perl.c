@@ -44,8 +44,9 @@ static const char script[] =
 	"printf(\"%.0f %.0f %d\\n\", 1e9 * $read, 1e9 * $write, $n);";
 
 /*
- * Execute the script in the child process.  'in' must differ from standard
- * input, and 'out' from standard input and output.
+ * Execute the script in the child process.  'in' must not be descriptor 0, and
+ * 'out' must be neither 0 nor 1: dup2() of a descriptor to itself leaves
+ * O_CLOEXEC set, and the first dup2() replaces descriptor 0.
  */
 static void
 exec_perl(int in, int out)
