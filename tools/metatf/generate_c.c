@@ -2,13 +2,14 @@
 /*
  * generate_c.c - see generate.h
  *
- * The generated code is a template and three parts that depend on the DTD.  The
- * first part is the DTD itself and tables of sections, records and fields.  The
- * code of the template uses these tables to read and to write.  For each
- * record, the second part has a function that writes the fields of the record
- * one after the other.  If the record is not simple (c_record_is_simple()), the
- * second part also has a function that reads the fields.  The third part, in
- * the header, is the enums, structs and prototypes.
+ * The generated code is a template and three parts that depend on the DTD:
+ *
+ *	tables	 the DTD itself, and tables of sections, records and fields, by
+ *		 which the code of the template reads and writes
+ *	records	 for each record, a function that writes its fields one after
+ *		 the other; also a function that reads them, unless the record
+ *		 is simple (c_record_is_simple())
+ *	header	 the enums, structs and prototypes
  */
 #include "tools/metatf/generate.h"
 
@@ -228,8 +229,8 @@ count_before(const struct c_records *all, const struct schema_section *s)
 
 /*
  * Return the number of a record's type in the generated code: the index of the
- * record in the list, plus 1.  The list begins with the global records, but
- * s->records ends with them.
+ * record in all->list, plus 1.  The global records are at the beginning of
+ * all->list, but at the end of s->records.
  */
 static size_t
 type_of(const struct c_records *all, const struct schema_section *s,

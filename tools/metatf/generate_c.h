@@ -73,10 +73,10 @@ void c_put_template(FILE *f, const struct c_records *all, const char *text,
 void c_put_dtd(FILE *f, const struct generation *g);
 
 /*
- * Return the C name of a member: 'name' itself or, if a member cannot have this
- * name, 'name' and an underscore, in 'buf'.  A member cannot have a name that
- * could be the name of a macro.  Nor can its name be a word of C, C++ or their
- * headers, or such a word with underscores after it.
+ * Return the C name of a member, which is usually 'name' itself.  But if 'name'
+ * could be a macro, or is a word of C, C++ or their headers, such as "int",
+ * write 'name' and an underscore to 'buf' and return 'buf'.  Do the same if
+ * 'name' is such a word with underscores after it.
  */
 const char *c_member(const char *name, char buf[C_NAME_NBYTES]);
 
