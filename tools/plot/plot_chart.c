@@ -138,8 +138,9 @@ make_time_ticks(struct chart *c)
 }
 
 /*
- * Make the ticks of the values first, because the left margin depends on the
- * width of their labels.  The number of these ticks depends on the height.
+ * Make the ticks of the values before those of the time: the left margin
+ * depends on the width of the value labels, and the number of time ticks
+ * depends on the left margin.
  */
 static void
 lay_out(struct chart *c)

@@ -146,7 +146,8 @@ plot_data_make(struct plot_data *d, const struct census *c)
 /* ------------------------------------------------------------------- layers */
 
 /*
- * The live bytes, or live blocks, after the first 'next' points of the history.
+ * A walk through the points of the history: the live bytes, or live blocks,
+ * after the first 'next' points.
  */
 struct walk {
 	const struct plot_data *d;
@@ -314,9 +315,9 @@ has_peak(const struct plot_data *d, const struct plot_bin *bin)
 }
 
 /*
- * Fill in the values of the layers, and show the peak in the bin that contains
- * it.  The first 'n' layers are the groups in 'best'.  Return false if there is
- * no memory.
+ * Fill in the values of the layers.  In the bin that contains the peak, these
+ * are the values at the peak.  The first 'n' layers are the groups in 'best'.
+ * Return false if there is no memory.
  */
 static bool
 fill_layers(struct plot_data *d, const uint32_t *best, unsigned n)

@@ -17,8 +17,8 @@
 #include "tools/summary/groups.h"
 
 /*
- * Approximate maximum number of bins of a picture without layers.  Few pictures
- * have more columns of pixels.
+ * Approximate maximum number of bins of a picture without layers.  More bins
+ * would seldom show more, because few pictures are wider in pixels.
  */
 #define PLOT_BINS_MAX 1024
 
