@@ -37,8 +37,8 @@ struct lane_place {
 	_Atomic uint32_t state;	      /* an 'enum lane_state' */
 	/*
 	 * For LANE_JOINS: the number of the stream.  During a long write to a
-	 * block, the thread increments this member, so that 'hatf replay' sees
-	 * that the thread goes on.
+	 * block, the thread changes this member now and then, so that 'hatf
+	 * replay' sees that the thread goes on.
 	 */
 	_Atomic uint32_t detail;
 };

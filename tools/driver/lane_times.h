@@ -42,8 +42,8 @@ void lane_times_end(struct lane_times *times);
 void lane_times_restart(struct lane_times *times);
 
 /*
- * Wait until other threads have incremented 'number' to 'turn', and add the
- * time to the waits.
+ * Wait until other threads have incremented 'number' to 'turn'.  Count the time
+ * as a wait, not as busy time.
  */
 void lane_times_wait(struct lane_times *times, struct lane_place *place,
 		     turn_number *number, uint32_t turn);

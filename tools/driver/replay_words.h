@@ -2,9 +2,9 @@
 /*
  * replay_words.h - the file of a compiled trace, which drives an allocator
  *
- * The file contains a stream of words for each thread of the traced program.
- * If a thread has ended, a later thread may use the same stream.  Each thread
- * that runs a stream is a life of this stream.
+ * The file contains streams of words.  Each thread of the replay runs one
+ * stream.  When a thread has ended, a new thread may go on with the same
+ * stream.  Each thread that runs a stream is a life of this stream.
  *
  * The file consists of chunks.  A stream lies in chunks of its own; the last
  * word of a full chunk is WORD_NEXT.  After the streams come the index (a
