@@ -416,8 +416,9 @@ static void emit_steps(struct emitter *e, const char *prefix, uint32_t first,
 
 /*
  * Return how many values one element of an array contains.  An array inside the
- * element counts as one value.  Even a value that takes no bytes in the trace
- * takes memory, so the generated code limits the number of values.
+ * element counts as one value.  By this number, the generated code limits the
+ * values of a record, because even a value that takes no bytes in the trace
+ * takes memory.
  */
 static unsigned
 values_of_item(const struct schema_record *r, uint32_t first, uint32_t end)

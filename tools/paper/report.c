@@ -123,8 +123,8 @@ print_table3(const struct report *r, const struct page *page)
 /* ---------------------------------------------------------- tables 4, 7, 8 */
 
 /*
- * Add a row for each trace with its size in these encodings, and a row with the
- * averages.  Also store the averages in '*averages'.
+ * Add a row for each trace and a row with the averages.  Column c of the table
+ * has the sizes in encodings[c].  Also store the averages in '*averages'.
  */
 static void
 add_sizes(struct table *g, const struct report *r,
