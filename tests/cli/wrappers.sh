@@ -101,7 +101,7 @@ for format in folded dhat pprof heaptrack; do
 	for option in '' --raw-stacks --fold-std; do
 		# shellcheck disable=SC2086 # no option
 		run "$HATF" convert --to $format $option db.hatf converted
-		"$PYTHON" - converted >names <<'END'
+		python3 - converted >names <<'END'
 import gzip, sys
 data = open(sys.argv[1], "rb").read()
 data = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
