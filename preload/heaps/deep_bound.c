@@ -66,15 +66,14 @@ is_allocation(const char *name, const void *target)
 /*
  * Return true if a call of our function 'name' ends in the allocator of
  * 'target', or if 'target' does not allocate.  Our functions call the allocator
- * whose malloc() is 'real.malloc'.  If our functions got a block of another
+ * that contains 'real_allocator'.  If our functions got a block of another
  * allocator, they would damage the program.
  */
 static bool
 leads_to(const char *name, const void *target)
 {
 	return !is_allocation(name, target) ||
-	       elf_lookup_object(target) ==
-		       elf_lookup_object((void *)(uintptr_t)real.malloc);
+	       elf_lookup_object(target) == elf_lookup_object(real_allocator);
 }
 
 static struct elf_lookup_all

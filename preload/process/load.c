@@ -11,6 +11,7 @@
 #include "preload/config/follow.h"
 #include "preload/config/note_writer.h"
 #include "preload/heaps/dlopened.h"
+#include "preload/heaps/nested_calls.h"
 #include "preload/process/attach.h"
 #include "preload/process/sanitizer.h"
 #include "preload/process/start.h"
@@ -33,6 +34,7 @@ start_at_load(void)
 
 	start_register_handlers();
 	real_resolve_others();
+	nested_calls_mute();
 	dlopened_patch();
 	/*
 	 * Attach the initial thread now.  Otherwise another thread might

@@ -185,6 +185,8 @@ first_pvalloc(size_t size)
 /* The functions that are called most often are in one cache line. */
 _Alignas(64) struct real real = { FIRST_FUNCTIONS };
 
+const void *real_allocator;
+
 struct symbol {
 	const char *name;
 	size_t off;
@@ -321,6 +323,7 @@ real_resolve(void)
 		thread_self = &thread_muted;
 		look_up(allocation_symbols,
 			sizeof(allocation_symbols) / sizeof(struct symbol));
+		real_allocator = (const void *)(uintptr_t)real.malloc;
 		/* relaxed: only this thread has allocated early blocks. */
 		if (atomic_load_explicit(&arena_used, memory_order_relaxed) ==
 		    0)

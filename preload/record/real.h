@@ -96,6 +96,14 @@ struct real {
 extern struct real real __attribute__((visibility("hidden")));
 
 /*
+ * An address in the allocator: that of its malloc().  Use this, not
+ * real.malloc, to ask in which object the allocator is, because real.malloc may
+ * be a function of ours that calls the allocator's (nested_calls.h).  NULL
+ * before real_resolve().
+ */
+extern const void *real_allocator __attribute__((visibility("hidden")));
+
+/*
  * Resolve the allocation functions, which every libc has, or wait until another
  * thread has resolved them.  Keeps errno.  Any thread may call this, any number
  * of times.

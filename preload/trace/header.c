@@ -198,7 +198,7 @@ header_note_allocator(void)
 	 * may have held the lock of dl_iterate_phdr(3).
 	 */
 	if (allocator == NULL)
-		allocator = elf_lookup_object((void *)(uintptr_t)real.malloc);
+		allocator = elf_lookup_object(real_allocator);
 	if (allocator == NULL)
 		allocator = "unknown";
 }

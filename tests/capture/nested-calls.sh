@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# nested-calls.sh - a block counts once if the allocator calls its own functions
+#
+# In the allocator here, calloc() and memalign() call malloc(), and realloc()
+# calls malloc() and free().  The loader binds these calls to the recorder.
+# shellcheck source=tests/capture/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+cat >own.c <<'E_OWN'
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+static char arena[64 << 20] __attribute__((aligned(16)));
+static _Atomic size_t used;
+void *malloc(size_t n)
+{
+	const size_t need = (n + 31) & ~(size_t)15;
+	const size_t at = atomic_fetch_add(&used, need);
+	if (at + need > sizeof(arena))
+		return NULL;
+	memcpy(arena + at, &n, sizeof(n));
+	return arena + at + 16;
+}
+void free(void *p)
+{
+	(void)p;
+}
+void *calloc(size_t n, size_t size)
+{
+	void *const p = malloc(n * size);
+	if (p != NULL)
+		memset(p, 0, n * size);
+	return p;
+}
+void *realloc(void *old, size_t n)
+{
+	void *const p = malloc(n);
+	size_t old_n;
+	if (old == NULL || p == NULL)
+		return p;
+	memcpy(&old_n, (char *)old - 16, sizeof(old_n));
+	memcpy(p, old, old_n < n ? old_n : n);
+	free(old);
+	return p;
+}
+void *memalign(size_t alignment, size_t n)
+{
+	const uintptr_t p = (uintptr_t)malloc(n + alignment);
+	return (void *)((p + alignment - 1) & ~(uintptr_t)(alignment - 1));
+}
+E_OWN
+cat >calls.c <<'E_CALLS'
+#include <malloc.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+static void *work(void *unused)
+{
+	for (int i = 0; i < 500; i++) {
+		void *volatile p = malloc(11);
+		p = realloc(p, 77);
+		free(p);
+		p = calloc(3, 5);
+		free(p);
+		p = memalign(64, 33);
+		free(p);
+		p = strdup("seven..");
+		free(p);
+	}
+	return unused;
+}
+int main(void)
+{
+	pthread_t threads[2];
+	for (int i = 0; i < 2; i++)
+		pthread_create(&threads[i], NULL, work, NULL);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+}
+E_CALLS
+${CC:-cc} -O1 -fno-builtin -fPIC -shared -o own.so own.c || fail 'cannot build'
+${CC:-cc} -O1 -fno-builtin -o calls calls.c -pthread || fail 'cannot build'
+
+# count PATTERN: the number of records that match.
+count()
+{
+	grep -cE "$1" records
+}
+for stacks in off on:frees; do
+	HATFTRACE_STACKS=$stacks PRELOAD=$TMP/own.so \
+		trace "$TMP/$stacks.gz" ./calls
+	check "$stacks: status" $? 0
+	clean "$stacks.gz"
+	check "$stacks: allocator" "$(header "$stacks.gz" allocator)" \
+		"$TMP/own.so"
+	"$HATF" dump "$stacks.gz" >records
+	for call in 'alloc size=11 ' 'realloc.* size=77 ' 'alloc size=33 ' \
+		'alloc size=15 .*zeroed=1' 'alloc size=8 '; do
+		check "$stacks: $call" "$(count " $call")" 1000
+	done
+	check "$stacks: frees" "$(count ' free ')" 5000
+done
+finish
