@@ -2,11 +2,12 @@
 /*
  * widths.h - the cheapest widths for the attributes, a field of byte strings
  *
- * Attributes have only the interpretations "none" and "default" (no
- * attributes).  Width 0 under "none" means the same as "default", so
- * widths_place() never sets "default".  The seven states are thus the seven
- * widths under "none".  One "set fieldSize" record leads from any state to any
- * other.  Used by one thread at a time.
+ * The state of the attributes field is its interpretation and its width.  The
+ * interpretations are "none" and "default" (no attributes).  Width 0 under
+ * "none" means the same as "default", so widths_place() never sets "default".
+ * This leaves seven states: "none" with each of seven widths.  One "set
+ * fieldSize" record leads from any state to any other.  Used by one thread at a
+ * time.
  */
 #ifndef HATF_WIDTHS_H
 #define HATF_WIDTHS_H

@@ -303,8 +303,9 @@ count_records(int fd, const struct block_end *end, struct intact_blocks *ret)
 		is_whole = !count_batch(&c, records, n);
 	hatf_reader_get_stats(reader, &stats);
 	/*
-	 * If nothing follows the end, no later record proves that the reader
-	 * reached the end.  So compare the lengths.
+	 * If no record follows 'end', the loop does not see that the reader has
+	 * reached 'end'.  So compare how many bytes the reader has read with
+	 * the offset of 'end'.
 	 */
 	is_whole |= stats.hatf_nbytes == end->stream;
 	hatf_reader_close(reader);
