@@ -119,8 +119,9 @@ struct narrator {
 	/* the last stamp converted to a time; 'time' is that time or later */
 	uint64_t time_stamp;
 	/*
-	 * Cache: the 'same_count' stamps from 'same_from' on have the same
-	 * time.  The cache is valid for the timeline whose last reading is
+	 * A cache for conversions of stamps: the 'same_count' stamps from
+	 * 'same_from' on have the same time as 'same_from'.  The cache is valid
+	 * as long as the last reading of the timeline has the stamp
 	 * 'same_line'.
 	 */
 	uint64_t same_from, same_count, same_line;

@@ -68,7 +68,8 @@ struct overlaps {
 	 * began.
 	 */
 	bool is_exact;
-	bool has_covered; /* a block may lie inside another one */
+	/* Has a block been seen that possibly lies inside another one? */
+	bool has_covered;
 	bool has_threads; /* there is more than one thread */
 	uint64_t thread;  /* thread of the first event */
 	/*

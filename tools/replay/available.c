@@ -195,10 +195,11 @@ is_mount(const struct group_files *files, const char *text)
 }
 
 /*
- * 'line' is a line of mountinfo.  If its mount shows the group 'path', store
- * the folder of the group in '*place' and return true.  If its mount shows only
- * other groups of this version, store the mount point and return false.  If
- * is_mount() returns false for its mount, store nothing and return false.
+ * 'line' is a line of mountinfo, which describes a mount.  If the mount shows
+ * the group 'path', store the folder of the group in '*place' and return true.
+ * If it shows only other control groups of the version that 'files' describes,
+ * store the mount point in '*place' and return false.  If it shows none, store
+ * nothing and return false.
  */
 static bool
 try_mount(const struct group_files *files, const char *line, const char *path,

@@ -40,8 +40,8 @@ struct mtf_writer *mtf_writer_open(int fd, const struct schema *schema,
  * Write a record of a section.  'values' has the order in which
  * mtf_reader_next() returns values; the values of the tag, and of fields whose
  * value the DTD gives, are ignored.  If a field cannot represent its value at
- * present, the writer first writes metadata that gives the field another width,
- * the interpretation none, or both.  In a plain section, which has no metadata,
+ * present, the writer first writes metadata that changes the field's width, sets
+ * its interpretation to "none", or does both.  In a plain section, which has no metadata,
  * such a value is an error.  Return false if the values do not fit the record,
  * or on failure.
  */
