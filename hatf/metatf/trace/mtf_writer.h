@@ -40,10 +40,10 @@ struct mtf_writer *mtf_writer_open(int fd, const struct schema *schema,
  * Write a record of a section.  'values' has the order in which
  * mtf_reader_next() returns values; the values of the tag, and of fields whose
  * value the DTD gives, are ignored.  If a field cannot represent its value at
- * present, the writer first writes metadata that changes the field's width, sets
- * its interpretation to "none", or does both.  In a plain section, which has no metadata,
- * such a value is an error.  Return false if the values do not fit the record,
- * or on failure.
+ * present, the writer first writes metadata that changes the field's width,
+ * sets its interpretation to "none", or does both.  In a plain section, which
+ * has no metadata, such a value is an error.  Return false if the values do not
+ * fit the record, or on failure.
  */
 bool mtf_writer_put(struct mtf_writer *w, const struct schema_section *section,
 		    const struct schema_record *record,
