@@ -4,6 +4,7 @@
 #include "preload/heaps/nested_calls.h"
 
 #include <link.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,15 +20,45 @@
 static struct real loud;
 
 /*
- * Run 'call', with the calls that this thread makes meanwhile not recorded.
- * The allocator's functions do not change thread_self: a thread is attached by
- * a call that is recorded.
+ * Mute the thread, except if it is muted already.  Return the argument of
+ * unmute_thread().  A signal handler may allocate between any two assignments.
  */
-#define MUTED(call)                              \
-	struct thread *const self = thread_self; \
-	thread_self = &thread_muted;             \
-	call;                                    \
-	thread_self = self
+static struct thread *
+mute_thread(void)
+{
+	struct thread *const outer = thread_behind;
+
+	if (thread_self == &thread_muted)
+		return &thread_muted;
+	thread_behind = thread_self;
+	atomic_signal_fence(memory_order_seq_cst);
+	thread_self = &thread_muted;
+	return outer;
+}
+
+/*
+ * Undo mute_thread().  If a fork was made meanwhile, and this is the child,
+ * thread_repair_interrupted() may have changed 'thread_behind'.
+ */
+static void
+unmute_thread(struct thread *outer)
+{
+	if (outer == &thread_muted)
+		return;
+	thread_self = thread_behind;
+	atomic_signal_fence(memory_order_seq_cst);
+	thread_behind = outer;
+}
+
+/*
+ * Run 'call', with the calls that this thread makes meanwhile not recorded.
+ * Except for a fork, nothing in 'call' changes the thread's struct: a thread is
+ * attached by a call that is recorded.
+ */
+#define MUTED(call)                                 \
+	struct thread *const outer = mute_thread(); \
+	call;                                       \
+	unmute_thread(outer)
 
 static void *
 muted_malloc(size_t size)

@@ -5,10 +5,12 @@
 #
 # In the allocator here, calloc() and memalign() call malloc(), and realloc()
 # calls malloc() and free().  The loader binds these calls to the recorder.
+# Then a signal handler interrupts realloc() and forks.
 # shellcheck source=tests/capture/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 cat >own.c <<'E_OWN'
+#include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,6 +21,8 @@ void *malloc(size_t n)
 {
 	const size_t need = (n + 31) & ~(size_t)15;
 	const size_t at = atomic_fetch_add(&used, need);
+	if (n == 4321)
+		raise(SIGUSR1);
 	if (at + need > sizeof(arena))
 		return NULL;
 	memcpy(arena + at, &n, sizeof(n));
@@ -83,6 +87,34 @@ int main(void)
 E_CALLS
 ${CC:-cc} -O1 -fno-builtin -fPIC -shared -o own.so own.c || fail 'cannot build'
 ${CC:-cc} -O1 -fno-builtin -o calls calls.c -pthread || fail 'cannot build'
+cat >forks.c <<'E_FORKS'
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static pid_t child = -1;
+static void make_child(int signo)
+{
+	(void)signo;
+	child = fork();
+}
+int main(void)
+{
+	void *volatile p = malloc(5);
+	int status;
+	signal(SIGUSR1, make_child);
+	p = realloc(p, 4321);
+	for (int i = 0; i < 100; i++) {
+		free(p);
+		p = malloc(7);
+	}
+	if (child == 0)
+		return 9;
+	return waitpid(child, &status, 0) != child || !WIFEXITED(status) ||
+	       WEXITSTATUS(status) != 9;
+}
+E_FORKS
+${CC:-cc} -O1 -fno-builtin -o forks forks.c || fail 'cannot build'
 
 # count PATTERN: the number of records that match.
 count()
@@ -102,5 +134,14 @@ for stacks in off on:frees; do
 		check "$stacks: $call" "$(count " $call")" 1000
 	done
 	check "$stacks: frees" "$(count ' free ')" 5000
+
+	mkdir "forks.$stacks"
+	HATFTRACE_STACKS=$stacks PRELOAD=$TMP/own.so \
+		trace "$TMP/forks.$stacks/%p.gz" ./forks
+	check "$stacks: status of a forking handler" $? 0
+	for file in "forks.$stacks"/*; do
+		"$HATF" dump "$file"
+	done >records
+	check "$stacks: blocks of both" "$(count ' alloc size=7 ')" 200
 done
 finish
