@@ -74,6 +74,21 @@ ringfile_reserve(uint64_t offset, uint64_t nbytes)
 	return result == 0 && has_nbytes(offset + nbytes);
 }
 
+/*
+ * Undo a mapping that ringfile_map() cannot complete.  If the mapping has
+ * replaced a part of a ring, keep the addresses.  Otherwise the program could
+ * map memory there, which a later attempt would replace.
+ */
+static void
+give_up(void *p, bool is_part, uint64_t nbytes)
+{
+	if (!is_part)
+		munmap(p, nbytes);
+	else
+		mmap(p, nbytes, PROT_NONE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+}
+
 void *
 ringfile_map(void *at, uint64_t offset, uint64_t nbytes)
 {
@@ -87,7 +102,7 @@ ringfile_map(void *at, uint64_t offset, uint64_t nbytes)
 	 * Do not map this in a forked child, which would write into the file.
 	 */
 	if (madvise(p, nbytes, MADV_DONTFORK) != 0) {
-		munmap(p, nbytes);
+		give_up(p, at != NULL, nbytes);
 		return NULL;
 	}
 	/*
