@@ -15,10 +15,27 @@ is_loader(const char *library)
 	return strncmp(library, "ld-", 3) == 0;
 }
 
+static bool
+is_libc(const char *library)
+{
+	return strncmp(library, "libc.", 5) == 0 ||
+	       strncmp(library, "libc-", 5) == 0;
+}
+
+/*
+ * Does the loader seem to call libc?  Then a constructor of any library lies
+ * between the two: if its last call is a jump, it has no frame.
+ */
+static bool
+is_jump(const char *caller, const char *callee)
+{
+	return callee != NULL && is_libc(callee) && is_loader(caller);
+}
+
 bool
 startup_stack_is(const struct hatf_stacks *stacks, uint64_t stack)
 {
-	const char *outermost = NULL;
+	const char *outermost = NULL, *library;
 	struct hatf_stack at;
 	struct hatf_frame frame;
 
@@ -32,9 +49,10 @@ startup_stack_is(const struct hatf_stacks *stacks, uint64_t stack)
 			continue;
 		if (frame.object == NULL)
 			return false;
-		outermost = hidden_frames_find_std_library(frame.object);
-		if (outermost == NULL)
+		library = hidden_frames_find_std_library(frame.object);
+		if (library == NULL || is_jump(library, outermost))
 			return false;
+		outermost = library;
 	}
 	return outermost != NULL && is_loader(outermost);
 }

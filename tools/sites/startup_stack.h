@@ -20,8 +20,9 @@
  * the dynamic loader initialized the library?  The answer is yes if the
  * outermost known frame is in the dynamic loader, and each of the other known
  * frames is in such a library, in an allocator or in the recorder.  The answer
- * is no for a stack that was cut off, or is not defined.  Any thread may call
- * this function.
+ * is no for a stack that was cut off, or is not defined, or in which the loader
+ * calls libc: a constructor of the program may lack a frame there.  Any thread
+ * may call this function.
  */
 bool startup_stack_is(const struct hatf_stacks *stacks, uint64_t stack);
 
