@@ -369,7 +369,8 @@ sandbox_copy(void *to, const void *from, size_t nbytes)
 {
 	const uintptr_t last = (uintptr_t)from + nbytes - 8;
 
-	if (from == NULL)
+	/* rt_sigprocmask(2) accepts the address 0, and reads nothing there. */
+	if (from == NULL || last < (uintptr_t)from)
 		return false;
 	for (uintptr_t p = (uintptr_t)from; p < last;
 	     p = (p | (PAGE_MIN_NBYTES - 1)) + 1)

@@ -303,6 +303,8 @@ ask(void)
 	bad |= syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, unknown,
 		       &program) == 0;
 	bad |= prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL) == 0;
+	/* The second half of this struct would be at the address 0. */
+	bad |= prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, -8l) == 0;
 	bad |= prctl(PR_SET_SECCOMP, 77, &program) == 0;
 	if (geteuid() == 0 && setresuid(65534, 65534, 65534) != 0)
 		return -1;
