@@ -8,7 +8,8 @@
  * such an allocator runs, the thread's calls are therefore not recorded.
  *
  * The price: if a signal handler interrupts a function of such an allocator,
- * the handler's own calls are not recorded either.
+ * the handler's own calls are not recorded either.  And if longjmp() or an
+ * exception leaves such a function, the thread's later calls are not recorded.
  */
 #ifndef NESTED_CALLS_H
 #define NESTED_CALLS_H
