@@ -28,12 +28,20 @@ begins(const struct hatf_record *rec, const char *start)
 	       memcmp(rec->attributes, start, nbytes) == 0;
 }
 
+/* Does the comment contain 'text'? */
+static bool
+contains(const struct hatf_record *rec, const char *text)
+{
+	return memmem(rec->attributes, rec->attributes_nbytes, text,
+		      strlen(text)) != NULL;
+}
+
 /*
  * Does the comment contain 'start', such as "\nfile=", and after it a character
  * other than a line break?
  */
 static bool
-has_line(const struct hatf_record *rec, const char *start)
+has_value(const struct hatf_record *rec, const char *start)
 {
 	const size_t nbytes = strlen(start);
 	const char *const text = (const char *)rec->attributes;
@@ -67,12 +75,13 @@ static unsigned
 of_comment(const struct hatf_record *rec)
 {
 	if (begins(rec, "HATF frame\n"))
-		return has_line(rec, "\nfunction=") || has_line(rec, "\nfile=")
+		return has_value(rec, "\nfunction=") ||
+				       has_value(rec, "\nfile=")
 			       ? HATF_KEEPS_SYMBOLS
 			       : 0;
 	if (begins(rec, "HATF stack\n"))
-		return has_line(rec, "\nparent=") &&
-				       !has_line(rec, "\nparent=0\n")
+		return has_value(rec, "\nparent=") &&
+				       !contains(rec, "\nparent=0\n")
 			       ? HATF_KEEPS_STACKS
 			       : 0;
 	if (begins(rec, "HATF object\n"))
