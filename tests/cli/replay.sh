@@ -456,6 +456,8 @@ printf '%s\n' "$first_line" '0 18446744073709551615 0x1000 0 0 1' \
 	'0 18446744073709551615 0x2000 0 0 1' >sum.ascii
 refused 'huge blocks' 'hatf replay: sum.ascii: cannot compile *2^64 bytes' \
 	sum.ascii
+refused 'huge blocks before the window' \
+	'hatf replay: sum.ascii: cannot compile *2^64 bytes' --from 2 sum.ascii
 # The message has to be right whatever the machine has.
 size=$(awk '/^MemTotal/ { print $2 * 1024 }' /proc/meminfo)
 printf '%s\n' "$first_line" "0 $size 0x1000 0 0 1" >much.ascii

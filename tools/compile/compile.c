@@ -172,7 +172,7 @@ put_changed(struct compiler *c, const struct hatf_event *e)
 	}
 	if (!c->has_begun && c->window.from.is_set)
 		return note_event(c, &changed);
-	return compiler_put_event(c, &changed) && c->limit == NULL;
+	return compiler_put_event(c, &changed);
 }
 
 /*

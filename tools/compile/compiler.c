@@ -233,19 +233,21 @@ written_nbytes(const struct compiler *c, uint32_t slot, uint64_t size)
 	return size < most ? size : most;
 }
 
-static void
+/*
+ * Count a block as live.  Return false if the sum of the live bytes overflows:
+ * then the trace is damaged, because no program can have so many bytes.
+ */
+static bool
 count_live(struct compiler *c, uint32_t slot, uint64_t size)
 {
 	struct compiled *const out = c->out;
 
+	if (__builtin_add_overflow(c->live_nbytes, size, &c->live_nbytes)) {
+		c->limit = "the trace is damaged: its live blocks have more "
+			   "than 2^64 bytes";
+		return false;
+	}
 	c->live_count++;
-	/*
-	 * If the sum overflows, the trace is damaged, because no program can
-	 * have so many bytes.  Set 'limit', so that put_changed() refuses the
-	 * trace.
-	 */
-	if (__builtin_add_overflow(c->live_nbytes, size, &c->live_nbytes))
-		c->limit = "the live blocks have more than 2^64 bytes";
 	c->live_first_nbytes += written_nbytes(c, slot, size);
 	if (c->live_count > out->peak_count)
 		out->peak_count = c->live_count;
@@ -253,6 +255,7 @@ count_live(struct compiler *c, uint32_t slot, uint64_t size)
 		out->peak_nbytes = c->live_nbytes;
 	if (c->live_first_nbytes > out->peak_first_nbytes)
 		out->peak_first_nbytes = c->live_first_nbytes;
+	return true;
 }
 
 static void
@@ -301,8 +304,7 @@ put_block(struct compiler *c, uint32_t stream, uint64_t address, uint32_t slot,
 		return false;
 	block->value = slot;
 	block->extra = size;
-	count_live(c, slot, size);
-	return true;
+	return count_live(c, slot, size);
 }
 
 void

@@ -5,9 +5,7 @@
  * compile.c reads the trace and calls these functions for each event.
  * compile.h says what becomes of each event.
  *
- * On failure, these functions set 'limit' or errno and return false.  There is
- * one exception: if the sum of the live bytes overflows, the functions set
- * 'limit', but go on and do not return false for this reason.
+ * On failure, these functions set 'limit' or errno and return false.
  */
 #ifndef COMPILER_H
 #define COMPILER_H
