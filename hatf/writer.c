@@ -270,7 +270,7 @@ hatf_writer_get_loss(const struct hatf_writer *w, unsigned idx,
 		[SINK_LOSS_FREE] = "frees of unknown blocks",
 		[SINK_LOSS_FAILED] = "failed calls",
 		[SINK_LOSS_PLACE] = "call sites without names",
-		[SINK_LOSS_NAME] = "cut-off ends of long names",
+		[SINK_LOSS_NAME] = "ends of long names",
 		[SINK_LOSS_DEFINITION] = "malformed definitions of stacks",
 	};
 

@@ -30,7 +30,7 @@ static const char *const status_text[] = {
 	[HATF_OTHER_BOOT] =
 		"the ring file is from an earlier boot or another machine",
 	[HATF_NO_LIBRARY] = "this build lacks the library for this compression",
-	[HATF_NOT_READ] = "hatf does not read this kind of file",
+	[HATF_NOT_READ] = "hatf cannot read this kind of file",
 	[HATF_BAD_OPTION] = "the value of this option is invalid",
 	[HATF_BAD_COMMENT] =
 		"a HATF comment is malformed or contradicts the trace",
@@ -75,8 +75,8 @@ static const char *const heritage_text[] = {
 		"the trace of an ancestor, or an earlier segment, "
 		"was not found",
 	[HATF_HERITAGE_DAMAGED] =
-		"the trace of an ancestor is damaged or lacks events "
-		"before the fork",
+		"the trace of an ancestor, or an earlier segment, "
+		"is damaged or lacks events or blocks",
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -150,8 +150,10 @@ print_trace_error(const struct hatf_error *err, char *buf, size_t nbytes)
 			 err->file_offset, err->compression);
 	snprintf(buf, nbytes,
 		 "%soffset 0x%" PRIx64 "%s, record %" PRIu64 "%s%s: %s%s", line,
-		 err->offset, place[0] == '\0' ? "" : " unpacked", err->record,
-		 colon, field, hatf_status_text(err->status), place);
+		 err->offset,
+		 place[0] == '\0' ? "" : " of the uncompressed data",
+		 err->record, colon, field, hatf_status_text(err->status),
+		 place);
 }
 
 char *

@@ -70,7 +70,7 @@ cat >name.ascii <<END
 10 HATF stack\x0astack=1\x0aparent=0\x0aframe=1\x0a
 0 8 0x10 4501
 END
-loses 'a name' name.ascii 'cut-off ends of long names (1)' mtrc
+loses 'a name' name.ascii 'ends of long names (1)' mtrc
 loses_nothing 'a name' name.ascii heaptrack json
 
 # Every format accepts a trace with wrong definitions; some leave these out.

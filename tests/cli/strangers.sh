@@ -188,7 +188,7 @@ check_one_line 'to gperftool' \
 	"hatf convert: --to: unknown value 'gperftool' (want one of *hatf)"
 
 # For a truncated compressed file, the message has the offset in the file and
-# the offset in the unpacked content.
+# the offset in the uncompressed data.
 "$HATF" convert --to csv --drop time good.hatf good.csv || fail 'csv'
 for ((i = 0; i < 2000; i++)); do
 	echo "alloc,$i,0x$i,,0,0,,"
@@ -200,7 +200,8 @@ for packer in gzip zstd lz4; do
 	run "$HATF" convert cut.packed cut.hatf
 	check_status "cut $packer" 1
 	check_one_line "cut $packer" \
-		'hatf convert: cut.packed: *offset 0x* unpacked, record *:' \
+		'hatf convert: cut.packed: *offset 0x* of the uncompressed' \
+		'data, record *:' \
 		'the trace is truncated,' \
 		"at byte $nbytes of the $packer file"
 done
