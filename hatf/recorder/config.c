@@ -377,29 +377,31 @@ static const struct variable {
 	const char *want;
 } variables[CONFIG_VARIABLE_COUNT] = {
 	{ "HATFTRACE_OUT", set_out, "%e.%p.hatf.gz",
-	  "a path whose only conversions are %p, %e, %h, %n, %% and, after "
-	  "the last /, %s" },
+	  "a path in which each % begins %p, %e, %h, %n or %%, or, after the "
+	  "last /, %s" },
 	{ "HATFTRACE_CLOCK", set_clock, "auto", "auto, off, coarse, us or ns" },
 	{ "HATFTRACE_COMPRESS", set_compress, "gzip",
 	  "gzip, gzip:1 to gzip:3, or none" },
 	{ "HATFTRACE_FULL", set_full, "wait", "wait or drop" },
-	{ "HATFTRACE_BUFFER", set_buffer, "1M", "bytes per thread, 4K to 1G" },
+	{ "HATFTRACE_BUFFER", set_buffer, "1M",
+	  "a number of bytes per thread, from 4K to 1G" },
 	{ "HATFTRACE_ROTATE", set_rotate, "off",
 	  "a size of 64K or more (such as 64M), a time (such as 10m or 1h), "
 	  "both with a comma between, or off" },
 	{ "HATFTRACE_KEEP", set_keep, "all",
-	  "2 to 4096 segments, a size of 128K or more (such as 1G), or all" },
+	  "a number of segments from 2 to 4096, a size of 128K or more (such "
+	  "as 1G), or all" },
 	{ "HATFTRACE_RINGS", set_rings, "beside",
 	  "beside, none, or the path of a directory (with a / in the path)" },
 	{ "HATFTRACE_FOLLOW", set_follow, "all",
-	  "none, fork, exec or all; optionally, :GLOB,... after it" },
+	  "none, fork, exec or all, with or without :GLOB,... at the end" },
 	{ "HATFTRACE_START", set_start, "on", "on or off" },
 	{ "HATFTRACE_BEGIN", set_begin, "late", "late or now" },
 	{ "HATFTRACE_CONTROL", set_control, "on", "on or off" },
 	{ "HATFTRACE_NOTES", set_notes, "none", "none or an absolute path" },
 	{ "HATFTRACE_STACKS", set_stacks, "off",
-	  "off, caller, on or a number of frames from 1 to 256; :frees may "
-	  "follow all but off" },
+	  "off, caller, on or a number of frames from 1 to 256; each but off "
+	  "may end in :frees" },
 	{ "HATFTRACE_VERBOSE", set_verbose, "0", "0 or 1" },
 };
 
