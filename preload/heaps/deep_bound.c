@@ -116,8 +116,8 @@ note(const struct pass *pass, const struct patch_slot *slot, const void *target,
 	missed_calls_note(
 		slot->info->dlpi_name,
 		is_followed
-			? " may have called the allocator, bypassing the "
-			  "recorder, before the recorder detected this object"
+			? " may have called the allocator before the "
+			  "recorder detected this object"
 			: " calls another allocator, bypassing the recorder");
 }
 

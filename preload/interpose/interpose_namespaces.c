@@ -102,8 +102,9 @@ prepare_writer(int types)
 		return true;
 	end_for_sandbox((types & NEEDS_ONE_THREAD) != 0
 				? "the program makes a call that requires a "
-				  "single-threaded process, and the writer "
-				  "thread could not restart after the call"
+				  "single-threaded process, so the writer "
+				  "thread must end, and it could not restart "
+				  "after the call"
 				: "the program enters another namespace, and "
 				  "the writer thread could not enter it");
 	return false;

@@ -145,8 +145,8 @@ expect_filter(const void *program, bool all_threads)
 	else if (all_threads && confinement_has_own_filter())
 		end_for_sandbox(
 			"the program installs a system call filter for all "
-			"threads, which the kernel refuses while the writer "
-			"thread has another filter");
+			"threads, and the kernel would refuse it because the "
+			"writer thread has a filter of its own");
 }
 
 static void

@@ -39,9 +39,9 @@ static void
 have_followed(bool known, const struct privileges *p)
 {
 	if (!known || !writer_follow(p))
-		end_for_sandbox("the program changes its privileges, root "
-				"directory or restrictions, and the writer "
-				"thread could not do the same");
+		end_for_sandbox("the writer thread could not adopt the "
+				"program's new privileges, root directory or "
+				"restrictions");
 }
 
 /*

@@ -281,8 +281,9 @@ ringfile_adopt(struct ring *r, bool may_grow)
 	    !write_ring(r, offset))
 		return;
 	if (ringfile_map(r, offset, ring_nbytes(r->words_max)) == NULL) {
-		say("%s: cannot map the ring file: %s", rf->path,
-		    say_errno(errno));
+		say("%s: cannot map the ring file: %s; if the process is "
+		    "killed, its last events are lost",
+		    rf->path, say_errno(errno));
 		return;
 	}
 	hide_words(r, offset, ring_mask(r) + 1, r->words_max);

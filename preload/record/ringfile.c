@@ -465,7 +465,6 @@ void
 ringfile_tell_removed(void)
 {
 	if (rf->image != NULL && rf->is_removed)
-		tell_loss(
-			environment_own(),
-			"removed by the recorder before an exec, which failed");
+		tell_loss(environment_own(),
+			  "it was removed before an exec that failed");
 }

@@ -210,6 +210,6 @@ wake_count_unattached(void)
 	atomic_fetch_add_explicit(&wake->unattached, 1, memory_order_relaxed);
 	if (!atomic_exchange_explicit(&wake->is_loss_reported, true,
 				      memory_order_relaxed))
-		say("no buffer for a thread (no memory, or too many threads or "
-		    "signal handlers); its events are lost, but counted");
+		say("a thread got no buffer (no memory, or too many threads or "
+		    "nested signal handlers); its events are counted as lost");
 }

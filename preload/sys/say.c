@@ -309,10 +309,14 @@ say_errno(int e)
 		return "no space left on device";
 	case ENOTDIR:
 		return "not a directory";
+	case EOPNOTSUPP:
+		return "not supported on this file system";
 	case EPERM:
 		return "operation not permitted";
 	case EROFS:
 		return "read-only file system";
+	case ESTALE:
+		return "the file was replaced or changed";
 	default:
 		return "system error";
 	}

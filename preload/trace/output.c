@@ -229,11 +229,11 @@ output_advice(const struct output *o, int error, bool begin_now)
 	 */
 	if ((error == EMFILE && soft_limit(RLIMIT_NOFILE) < o->file_limit) ||
 	    (error == EFBIG && soft_limit(RLIMIT_FSIZE) < o->size_limit))
-		return "; with HATFTRACE_BEGIN=now, the trace begins before "
-		       "the program sets such a limit";
+		return "; set HATFTRACE_BEGIN=now to begin the trace before "
+		       "the program sets this limit";
 	if (root.device != o->root.device || root.inode != o->root.inode)
-		return "; the program has changed its root directory; with "
-		       "HATFTRACE_BEGIN=now, the trace begins before that";
+		return "; the program has changed its root directory; set "
+		       "HATFTRACE_BEGIN=now to begin the trace before that";
 	return "";
 }
 

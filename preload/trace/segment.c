@@ -525,16 +525,16 @@ go_on(struct segment *s, const struct output *next, int error, uint64_t now_ns)
 	s->retry_nbytes = t->output.nbytes + s->config->rotate_nbytes;
 	s->since_ns = now_ns;
 	if (output_is_removed(&t->output)) {
-		say("%s: %s, and %s was removed; the trace ends now, and the "
-		    "program continues",
+		say("%s: %s, and the current file %s was removed; the trace "
+		    "ends now, and the program continues",
 		    next->path, say_errno(error), output_base(&t->output));
 		t->error = error;
 		t->is_end_reported = true;
 		return false;
 	}
 	if (!s->is_failing)
-		say("%s: %s; continuing with %s", next->path, say_errno(error),
-		    output_base(&t->output));
+		say("%s: %s; the trace continues in %s", next->path,
+		    say_errno(error), output_base(&t->output));
 	s->is_failing = true;
 	return true;
 }

@@ -270,8 +270,8 @@ report_full_table(struct trace *t)
 	if (count == t->full_count)
 		return;
 	t->full_count = count;
-	say("%s: the table of call stacks is full: %u times, a new stack was "
-	    "replaced by the stack of a caller",
+	say("%s: the table of call stacks is full; %u times, the trace has the "
+	    "stack of a caller instead of a new stack",
 	    t->output.path, count);
 }
 
@@ -342,8 +342,8 @@ trace_finish_failed(struct trace *t, const struct narrate_trailer *end)
 
 	has_ended = can_end(t) && end_with_error(t, end, error);
 	if (!t->is_end_reported)
-		say("%s: %s after %u events; the trace ends after these and "
-		    "lacks the next %u events; the program continues",
+		say("%s: %s; the trace ends after %u events and lacks the next "
+		    "%u; the program continues",
 		    t->output.path, say_errno(error), count, missing);
 	return has_ended;
 }

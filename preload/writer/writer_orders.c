@@ -117,7 +117,7 @@ start_recording(void)
 	struct clock_reading now;
 
 	if (!writer->is_dormant)
-		return "recording already";
+		return "already recording";
 	/* seq_cst, both: see writer_end_dormant(). */
 	atomic_store_explicit(&writer->is_dormant, false, memory_order_seq_cst);
 	if (atomic_load_explicit(&writer->is_ending, memory_order_seq_cst)) {

@@ -151,8 +151,8 @@ continue_elsewhere(int error)
 {
 	struct narrate_trailer end = { .name = NULL };
 
-	say("%s: %s; continuing in another file", writer->trace.output.path,
-	    say_errno(error));
+	say("%s: %s; the trace continues in another file",
+	    writer->trace.output.path, say_errno(error));
 	writer_read_clock();
 	writer_sum_up(&end);
 	output_hold_directory(&writer->trace.output);

@@ -247,7 +247,7 @@ test_orders()
 	check 'all' "$(ctl --all status | grep -c "^$pid: recording")" 1
 	check 'threads after that' "$(count /proc/$pid/task/*)" 1
 	ctl "$pid" start 2>err && fail 'started twice'
-	grep -q 'recording already' err || fail "start: $(cat err)"
+	grep -q 'already recording' err || fail "start: $(cat err)"
 	ctl "$pid" flush 2>err && fail 'flush of a quiet process'
 	grep -q 'it takes orders with its next allocation' err ||
 		fail "flush: $(cat err)"
@@ -281,7 +281,7 @@ test_orders()
 	ctl "$pid" status | grep -q 'pending order: stop, which takes effect' ||
 		fail "a stop waits: $(ctl "$pid" status)"
 	ctl "$pid" start 2>err && fail 'a start in the place of a stop'
-	grep -q 'recording already; the pending stop is cancelled' err ||
+	grep -q 'already recording; the pending stop is cancelled' err ||
 		fail "taken back: $(cat err)"
 	check 'no pending order' \
 		"$(ctl --json "$pid" status | jq -r .pending)" null
@@ -333,7 +333,27 @@ test_moved()
 	check "$what: violations" "$("$HATF" verify --json $next 2>/dev/null |
 		jq .violations)" 0
 	check "$what: lines said" \
-		"$(grep -c 'continuing in another file' err)" 1
+		"$(grep -c 'the trace continues in another file' err)" 1
+}
+
+# A copy is in the place of the file: the copy stays as it is.
+test_replaced()
+{
+	what=replaced
+	begin replaced work wait few 2>err
+	await_threads 2
+	await_threads 1
+	mv replaced/t.hatf.gz away.hatf.gz
+	cp away.hatf.gz replaced/t.hatf.gz
+	go replaced
+	wait "$pid"
+	check "$what: status" "$?" 0
+	cmp away.hatf.gz replaced/t.hatf.gz || fail "$what: copy"
+	check "$what: few" \
+		"$(allocations replaced/t.s0001.hatf.gz 4200 2>/dev/null)" 10
+	check "$what: said" "$(cat err)" "hatftrace: \
+$TMP/replaced/t.hatf.gz: the file was replaced or changed; the trace continues \
+in another file"
 }
 
 # The writer thread stays if a setting requires it.
@@ -363,5 +383,6 @@ test_kill
 test_orders
 test_not_begun
 test_moved
+test_replaced
 test_stays
 finish

@@ -178,7 +178,7 @@ if [ "$(id -u)" = 0 ] && command -v chattr >/dev/null &&
 	chattr -i closed
 	files=(closed/*.hatf)
 	"$HATF" verify "${files[@]}" >out || fail "closed: $(cat out)"
-	check "closed: lines" "$(grep -c 'continuing with' closed.err)" 1
+	check "closed: lines" "$(grep -c 'the trace continues in' closed.err)" 1
 	check "closed: all lines" "$(wc -l <closed.err)" 1
 else
 	touch closed.go

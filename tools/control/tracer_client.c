@@ -186,7 +186,7 @@ do_without(struct tracer_answer *r, const char *order, bool *done_ret)
 		return is_status;
 	taken_back = take_back(r, order);
 	if (r->is_recording)
-		message_print("%ld: recording already%s", (long)r->pid,
+		message_print("%ld: already recording%s", (long)r->pid,
 			      taken_back);
 	else if (taken_back[0] != '\0')
 		message_print("%ld: not recording%s", (long)r->pid, taken_back);
