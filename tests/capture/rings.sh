@@ -238,12 +238,12 @@ short()
 	# An interrupted recovery has not yet removed the ring file.
 	cp $file once && cp kept $file.rings
 	"$HATF" recover short >out 2>&1 && fail "$name: succeeds again"
-	check "$name: again" "$(cat out)" \
-		"$file: not complete, but has its trailer: nothing to recover"
+	text='not complete, but nothing can be recovered: the trace has its'
+	text+=' trailer'
+	check "$name: again" "$(cat out)" "$file: $text"
 	cmp once $file || fail "$name: changed"
 	[ ! -e $file.rings ] || fail "$name: ring file again"
 	# The status is the same without the ring file.
-	text='not complete, but has its trailer: nothing to recover'
 	for arg in $file short; do
 		"$HATF" recover "$arg" >out 2>&1 && fail "$name: $arg: succeeds"
 		check "$name: $arg" "$(cat out)" "$file: $text"

@@ -282,7 +282,7 @@ refused "--jobs: too many: '65' *" 2 --jobs 65 all.hatf x.hatf
 refused '--tags does not apply to format csv *' 2 --tags sequence all.hatf x.csv
 refused '--gzip and --plain exclude each other*' 2 \
 	--gzip --plain all.hatf x.csv
-refused "--gzip: 'x.csv.zst' implies compression by zstd*" 2 \
+refused "--gzip contradicts the name 'x.csv.zst', *compression by zstd*" 2 \
 	--gzip all.hatf x.csv.zst
 refused '--level must be 1 to 12 for format hatf *' 2 \
 	--level 99 all.hatf x.hatf.gz

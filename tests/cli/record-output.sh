@@ -228,8 +228,8 @@ if [ "$(id -u)" -eq 0 ] &&
 	check_status 'disk filled' 1
 	check 'disk filled: output' "$(cat out)" 150000
 	summary 'disk filled' 'full/x.hatf: * bytes/event,' \
-		'ended early (no space left on device): * LOST by then,' \
-		'later losses not counted'
+		'ended early (no space left on device): * events LOST by' \
+		'then; later events are not counted'
 	grep -q '^hatftrace: .*no space left' err ||
 		fail "disk filled: no message of the recorder: $(cat err)"
 	head -c 1M /dev/zero >full/rest 2>/dev/null
@@ -254,7 +254,7 @@ fill='$a{$_} = [1] for 1 .. 20000;'
 short 'file size limit' 1 -o limit.hatf -- perl -e "$fill"
 summary 'file size limit' \
 	'limit.hatf: * ended early (file size limit exceeded):' \
-	'* LOST by then, later losses not counted'
+	'* events LOST by then; later events are not counted'
 run "$HATF" info limit.hatf
 check_status 'file size limit: info' 1
 short 'file size limit, and 3' 3 -o limit3.hatf -- perl -e "$fill exit 3"
@@ -264,7 +264,7 @@ text='hatf record: exec.perl.hatf: NOT COMPLETE: ended early (file size'
 grep -q "^$text" err || fail "file size limit before exec: $(cat err)"
 run "$HATF" record -f drop -b 4K -o drop.hatf.gz -- perl -e "$fill" -e "$fill"
 case $(tail -1 err) in
-*' LOST') check_status 'drop' 1 ;;
+*' events LOST') check_status 'drop' 1 ;;
 *) check_status 'drop, no events lost' 0 ;;
 esac
 

@@ -130,8 +130,9 @@ if strace -o /dev/null -e inject=rename:delay_exit=1 true 2>/dev/null; then
 	pkill -TERM -P $strace hatf
 	wait $strace
 	check 'interrupted: status' $? 0
-	grep -q "^hatf record: interrupted: [34] traces have no functions and \
-lines; 'hatf symbolize' adds them\$" err || fail "interrupted: $(cat err)"
+	grep -q "^hatf record: interrupted: functions and lines were not added \
+to [34] traces; 'hatf symbolize FILE' adds them\$" err ||
+		fail "interrupted: $(cat err)"
 	grep -q 'no events lost' err || fail "interrupted: $(cat err)"
 	for trace in slow/*.hatf.gz; do
 		"$HATF" verify "$trace" >/dev/null || fail "$trace: verify"

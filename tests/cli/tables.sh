@@ -348,9 +348,10 @@ refused_csv()
 ln -sf all.hatf link.hatf
 refused_csv 'CSV over the trace' all.hatf 'is one of the TRACEs'
 refused_csv 'CSV over a link to the trace' link.hatf 'is one of the TRACEs'
-refused_csv 'CSV over another trace' zipped.hatf.gz 'exists and is not a CSV'
+refused_csv 'CSV over another trace' zipped.hatf.gz \
+	'exists, and * did not write it'
 echo table,source >short.csv
-refused_csv 'CSV over other CSV' short.csv 'exists and is not a CSV'
+refused_csv 'CSV over other CSV' short.csv 'exists, and * did not write it'
 cp all.hatf stdin.hatf
 # shellcheck disable=SC2094 # 'hatf tables' must detect this
 "$HATF" tables -r 0 -c stdin.hatf - <stdin.hatf >out 2>err

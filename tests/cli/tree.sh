@@ -63,7 +63,7 @@ tree all t <<'END'
 10 exit, 100 events (t/a): make
 `- 11 fork at event 40, exec, 20 events (t/b)
    `- 11 exec, _exit, 30 events (t/c): cc
-      `- 12 started over 2 untraced, abort, 40 events (t/d): as x
+      `- 12 started through 2 untraced processes, abort, 40 events (t/d): as x
 10 exit, 50 events (t/e): other
 `- 13 started, exit, 60 events (t/f): child
 14 fork about event 3 of process 77, whose trace is missing, no trailer, at least 0 events (t/g): lost
@@ -89,7 +89,7 @@ sed 's,//*,/,' want | tree 'files' t/z1 t/g t/f t/e t/d t/c t/b t/a t/z2 t/a
 check_silent files
 tree part t/d t/c <<'END'
 11 _exit, 30 events (t/c): cc
-`- 12 started over 2 untraced, abort, 40 events (t/d): as x
+`- 12 started through 2 untraced processes, abort, 40 events (t/d): as x
 END
 
 # Without /proc, the headers have only numbers and times.
@@ -147,7 +147,7 @@ process d/d exit 4 pid=13 pid_start=8 start_monotonic=1300 start_time=4 \
 tree 'dormant' d <<'END'
 10 exit, 1 events (d/a): a
 |- 11 fork, exit, 2 events (d/b)
-`- 12 started over 1 untraced, exit, 3 events (d/c): c
+`- 12 started through 1 untraced process, exit, 3 events (d/c): c
 13 fork of process 8, whose trace is missing, exit, 4 events (d/d): d
 END
 
@@ -156,13 +156,13 @@ END
 tree 'sorted by start' --sort start d <<'END'
 10 exit, 1 events (d/a): a
 |- 11 fork, exit, 2 events (d/b)
-`- 12 started over 1 untraced, exit, 3 events (d/c): c
+`- 12 started through 1 untraced process, exit, 3 events (d/c): c
 13 fork of process 8, whose trace is missing, exit, 4 events (d/d): d
 END
 tree 'sorted by events' --sort events d <<'END'
 13 fork of process 8, whose trace is missing, exit, 4 events (d/d): d
 10 exit, 1 events (d/a): a
-|- 12 started over 1 untraced, exit, 3 events (d/c): c
+|- 12 started through 1 untraced process, exit, 3 events (d/c): c
 `- 11 fork, exit, 2 events (d/b)
 END
 
@@ -202,14 +202,14 @@ allocating p/f 20 pid=15 start_monotonic=6 start_time=6 ppid=11 command=f
 allocating p/g 35 pid=16 start_monotonic=7 start_time=7 command=g
 allocating p/h 50 pid=17 start_monotonic=8 start_time=8 ppid=16 command=h
 tree 'sorted by peak' --sort peak p <<'END'
-16 exit, 1 events, at most 35 B (p/g): g
-`- 17 started, exit, 1 events, at most 50 B (p/h): h
-10 exit, 1 events, at most 10 B (p/a): a
-|- 11 started, exit, 1 events, at most 20 B (p/b): b
-|  |- 13 started, exit, 1 events, at most 40 B (p/d): d
-|  |- 14 started, exit, 1 events, at most 20 B (p/e): e
-|  `- 15 started, exit, 1 events, at most 20 B (p/f): f
-`- 12 started, exit, 1 events, at most 30 B (p/c): c
+16 exit, 1 events, peak 35 B (p/g): g
+`- 17 started, exit, 1 events, peak 50 B (p/h): h
+10 exit, 1 events, peak 10 B (p/a): a
+|- 11 started, exit, 1 events, peak 20 B (p/b): b
+|  |- 13 started, exit, 1 events, peak 40 B (p/d): d
+|  |- 14 started, exit, 1 events, peak 20 B (p/e): e
+|  `- 15 started, exit, 1 events, peak 20 B (p/f): f
+`- 12 started, exit, 1 events, peak 30 B (p/c): c
 END
 check_silent 'sorted by peak'
 run "$HATF" tree --json --sort peak p

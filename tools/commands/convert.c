@@ -408,7 +408,8 @@ command_convert(int argc, char **argv)
 	if (c.gzip && c.name_compression != NULL &&
 	    strcmp(c.name_compression, "gzip") != 0)
 		return opt_complain(&page,
-				    "--gzip: '%s' implies compression by %s",
+				    "--gzip contradicts the name '%s', which "
+				    "implies compression by %s",
 				    c.rewrite.out, c.name_compression);
 	if (c.names != NULL && strcmp(c.names, "-") == 0)
 		return opt_complain(&page, "--names: needs a file, not '-'");

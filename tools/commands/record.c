@@ -511,7 +511,7 @@ static bool
 report(struct job *job, const struct launch *l)
 {
 	struct collection c;
-	char others[512];
+	char others[640];
 	bool ok = true;
 
 	if (!collect(&c, job->text, l)) {
@@ -527,7 +527,8 @@ report(struct job *job, const struct launch *l)
 	notebook_report(&job->notebook);
 	if (c.own_count == 0 && is_dormant()) {
 		message_print(
-			"%s left no trace: 'hatf ctl' sent no order to start",
+			"%s left no trace: neither 'hatf ctl' nor the program "
+			"started the recording",
 			job->command);
 	} else if (c.own_count == 0 && is_excluded(job->command)) {
 		ok = report_excluded(job, &c);

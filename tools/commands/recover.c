@@ -125,8 +125,8 @@ static const char *
 text_of_ended(bool complete)
 {
 	return complete ? ": was complete"
-			: ": not complete, but has its trailer: nothing to "
-			  "recover";
+			: ": not complete, but nothing can be recovered: the "
+			  "trace has its trailer";
 }
 
 static void

@@ -219,8 +219,8 @@ may_write_csv(const struct tables *t, char **paths, size_t count)
 	if (!is_fine)
 		opt_complain(
 			&page,
-			"--csv: '%s' exists and is not a CSV file that 'hatf "
-			"tables' can replace",
+			"--csv: '%s' exists, and 'hatf tables' did not write "
+			"it: give another name",
 			path);
 	return is_fine;
 }

@@ -314,7 +314,9 @@ print_origin(struct out *o, const struct tree_node *node)
 	case TREE_START:
 		out_str(o, "started");
 		if (node->untraced != 0)
-			out_printf(o, " over %u untraced", node->untraced);
+			out_printf(o, " through %u untraced process%s",
+				   node->untraced,
+				   node->untraced == 1 ? "" : "es");
 		break;
 	default:
 		return;
@@ -392,7 +394,7 @@ print_text(struct out *o, const struct tree_node *node, const struct peak *peak,
 	print_end(o, node);
 	print_counts(o, node);
 	if (peak != NULL && peak->is_known)
-		out_printf(o, ", at most %s", figure_nbytes(peak->nbytes).text);
+		out_printf(o, ", peak %s", figure_nbytes(peak->nbytes).text);
 	out_str(o, " (");
 	out_text(o, node->traces->path);
 	out_str(o, ")");

@@ -302,8 +302,9 @@ print_summary(const struct finding *f, bool ok)
 		out_printf(o, ", %" PRIu64 " violations", f->violation_count);
 	if (read.lost_count != 0)
 		out_printf(o, ", %" PRIu64 " events lost%s", read.lost_count,
-			   f->violation_count != 0 ? " (a possible cause)"
-						   : "");
+			   f->violation_count != 0
+				   ? " (a possible cause of the violations)"
+				   : "");
 	if (seen.inherited_count != 0)
 		out_printf(o, ", %" PRIu64 " frees and reallocs of blocks %s",
 			   seen.inherited_count,

@@ -61,9 +61,9 @@ naming_symbolize(const struct collection *c, enum naming_report report)
 						 &counts);
 	}
 	if (left != 0)
-		message_print("interrupted: %zu traces have no functions and "
-			      "lines; 'hatf symbolize' adds them",
-			      left);
+		message_print("interrupted: functions and lines were not added "
+			      "to %zu trace%s; 'hatf symbolize FILE' adds them",
+			      left, left == 1 ? "" : "s");
 	tell_missing(c, report, lookup);
 	symbol_lookup_close(lookup);
 }

@@ -313,8 +313,8 @@ open_notes(const struct notebook *n)
 	if (n->path[0] == '\0' || fstat(n->fd, &st) != 0)
 		return NULL;
 	if (st.st_size > NOTES_NBYTES_MAX) {
-		message_print("the recorders' notes exceed %d MiB: not "
-			      "reporting which processes left no trace",
+		message_print("the notes of traced processes exceed %d MiB, so "
+			      "processes that left no trace are not reported",
 			      (int)(NOTES_NBYTES_MAX >> 20));
 		return NULL;
 	}

@@ -69,8 +69,8 @@ static const struct {
 	{ is_mended, "completed by 'hatf record' after an abrupt end", false },
 	{ is_running, "still being written: the processes are running", true },
 	{ is_paused,
-	  "with only a part of the run: 'hatf ctl' or the program started or "
-	  "stopped recording",
+	  "with only a part of the run, because 'hatf ctl' or the program "
+	  "started or stopped the recording",
 	  false },
 	{ has_vanished,
 	  "whose process then executed a program that left no trace", false },
@@ -174,11 +174,12 @@ describe_losses(const struct collected_trace *trace, size_t segments,
 
 	if (s->error[0] != '\0')
 		snprintf(buf, cap,
-			 "ended early (%s): %s LOST by then, later losses not "
-			 "counted",
+			 "ended early (%s): %s events LOST by then; later "
+			 "events are not counted",
 			 s->error, figure_count(s->lost_count).text);
 	else if (s->lost_count != 0)
-		snprintf(buf, cap, "%s LOST", figure_count(s->lost_count).text);
+		snprintf(buf, cap, "%s events LOST",
+			 figure_count(s->lost_count).text);
 	else if (gone != 0)
 		snprintf(buf, cap, "%s %s GONE", figure_count(gone).text,
 			 gone == 1 ? "segment is" : "segments are");
@@ -253,11 +254,11 @@ print_summary(const struct collection *c)
 		      template_short(last->path),
 		      figure_count(s.event_count).text, size,
 		      s.fault[0] != '\0' ? "NOT COMPLETE: " : "",
-		      s.fault[0] != '\0' ? s.fault : lost, describe_end(last),
-		      describe_pause(c), others,
+		      s.fault[0] != '\0' ? s.fault : lost,
 		      s.fault[0] != '\0' && s.lost_count != 0
 			      ? ", and events were lost"
-			      : "");
+			      : "",
+		      describe_end(last), describe_pause(c), others);
 	return s.complete;
 }
 
@@ -278,7 +279,7 @@ check_other(const struct collected_trace *trace)
 		snprintf(s.fault, sizeof(s.fault),
 			 "its process is still running");
 	else if (s.fault[0] == '\0' && s.error[0] == '\0')
-		snprintf(s.fault, sizeof(s.fault), "%s LOST",
+		snprintf(s.fault, sizeof(s.fault), "%s events LOST",
 			 figure_count(s.lost_count).text);
 	else if (s.fault[0] == '\0')
 		snprintf(s.fault, sizeof(s.fault), "ended early (%s)", s.error);
