@@ -279,7 +279,7 @@ grep -q '^Least CPU time: .*; peak RSS: ' out ||
 	fail "the verdict in real time: $(cat out)"
 run "$HATF" replay -s real -r 1 -a glibc hand.ascii
 check_status 'no times' 1
-check_one_line 'no times' 'hatf replay: hand.ascii: cannot compile the trace:' \
+check_one_line 'no times' 'hatf replay: hand.ascii: cannot be replayed:' \
 	'the trace has no times, which --speed real needs'
 
 # -------------------------------- the same usable sizes, places and peak heap
@@ -375,7 +375,7 @@ in_order()
 	shift 2
 	run timeout 300 "$HATF" replay --check -r "$runs" -a glibc "$@" "$trace"
 	check_status "$trace in order: $(cat err)" 0
-	grep -q "^glibc: $runs runs, all calls in order" out ||
+	grep -q "^glibc: $runs runs; all calls ran in order" out ||
 		fail "$trace in order: $(cat out)"
 }
 
@@ -454,10 +454,11 @@ replay 'a huge block and another one' --touch none huge.ascii
 check 'a huge block: without memory' "$(jq '.allocators[0].failed' out)" 1
 printf '%s\n' "$first_line" '0 18446744073709551615 0x1000 0 0 1' \
 	'0 18446744073709551615 0x2000 0 0 1' >sum.ascii
-refused 'huge blocks' 'hatf replay: sum.ascii: cannot compile *2^64 bytes' \
-	sum.ascii
+refused 'huge blocks' \
+	'hatf replay: sum.ascii: cannot be replayed: *2^64 bytes' sum.ascii
 refused 'huge blocks before the window' \
-	'hatf replay: sum.ascii: cannot compile *2^64 bytes' --from 2 sum.ascii
+	'hatf replay: sum.ascii: cannot be replayed: *2^64 bytes' \
+	--from 2 sum.ascii
 # The message has to be right whatever the machine has.
 size=$(awk '/^MemTotal/ { print $2 * 1024 }' /proc/meminfo)
 printf '%s\n' "$first_line" "0 $size 0x1000 0 0 1" >much.ascii
@@ -688,7 +689,7 @@ wrong 'hatf replay: --check measures nothing*' --check --json a
 wrong "hatf replay: --repeat: not a number from 1 to 1000: '0'" -r 0 a
 run bash -c "ulimit -f 60; exec '$HATF' replay -r 1 -a glibc torture.hatf.gz"
 check_status 'a limit of files' 1
-check_one_line 'a limit of files' '* cannot compile the trace: File too large'
+check_one_line 'a limit of files' '* cannot be replayed: File too large'
 TMPDIR=$TMP/none run "$HATF" replay hand.ascii
 check_status 'no place for the words' 1
 check_one_line 'no place for the words' \

@@ -57,11 +57,11 @@ bad()
 	! grep -q '^Least' out || fail "$mode: a verdict on one allocator"
 }
 
-stands='no progress for 1 s: thread 7 hangs in its call 284, in malloc(301)'
+stands='no progress for 1 s: thread 7 hangs in malloc(301), its call 284'
 bad loop "$stands"
 bad deadlock "$stands"
-bad loop 'no progress for 1 s: thread 7 hangs in its call*malloc(301)' --check
-bad free 'no progress for 1 s: thread * hangs in its call *, in free(p)'
+bad loop 'no progress for 1 s: thread 7 hangs in malloc(301), its *' --check
+bad free 'no progress for 1 s: thread * hangs in free(p), its call *'
 bad start 'no progress for 1 s, before the first call'
 end='no progress for 1 s: thread 7 does not end after call 1 116, its last one'
 bad 'thread end' "$end"
@@ -72,7 +72,7 @@ bad 'read a terminal' "no progress for 1 s: signal $(kill -l TTIN) (*) *"
 bad exit 'the replay exited with status 0 before its last call'
 bad close 'the allocator has closed a descriptor of the replay'
 bad 'close at the start' \
-	'the library closes descriptors of the replay before main()'
+	"the allocator's library closed descriptors of the replay *, so no *"
 bad fork 'the allocator started a process that outlived the run (now killed)'
 bad null 'every allocation failed'
 bad same 'a block was changed: the allocator gave its memory to another block'
@@ -96,19 +96,19 @@ for i in 7 8; do
 	LD_LIBRARY_PATH=$PWD run timeout 60 "$HATF" replay -r 1 --timeout 1 \
 		-a glibc -a jemalloc:BAD_HEAP=loop half.ascii
 	check_one_line "call $i" \
-		"*: thread 0 hangs in its call $i, in malloc(301)"
+		"*: thread 0 hangs in malloc(301), its call $i"
 done
 run timeout 60 "$HATF" replay -r 1 --timeout 1 -a ./bad.so:BAD_HEAP=loop \
 	--threads 1 two.ascii
-check_one_line 'one thread' '*: thread 0 hangs in its call 668, in malloc(301)'
+check_one_line 'one thread' '*: thread 0 hangs in malloc(301), its call 668'
 run timeout 60 "$HATF" replay -r 1 --timeout 1 -a ./bad.so:BAD_HEAP=loop \
 	--from 400 two.ascii
-check_one_line 'a window' '*: thread 7 hangs in its call 134, in malloc(301)'
+check_one_line 'a window' '*: thread 7 hangs in malloc(301), its call 134'
 run timeout 60 "$HATF" replay -r 1 --timeout 1 -a ./bad.so:BAD_HEAP=loop \
 	--from 900 two.ascii
 check_one_line 'before a window' \
-	'*: thread 7 hangs in its call 284, before the first measured call,' \
-	'in malloc(301)'
+	'*: thread 7 hangs in malloc(301), its call 284,' \
+	'before the first measured call'
 
 # JSON has the reason, and limits of allocators that failed do not matter.
 run timeout 60 "$HATF" replay --json -r 1 --timeout 1 -a glibc \

@@ -33,7 +33,7 @@ in_order()
 	run timeout 3000 "$HATF" replay --check -r "$runs" -a glibc \
 		"$name.hatf.gz"
 	check_status "$name: $(cat err)" 0
-	grep -q "^glibc: $runs runs*, all calls in order" out ||
+	grep -q "^glibc: $runs runs*; all calls ran in order" out ||
 		fail "$name: $(cat out)"
 	run "$HATF" replay --json -r 1 -a glibc "$name.hatf.gz"
 	[ "$(jq .threads out)" -ge "$threads" ] ||

@@ -35,7 +35,7 @@ check 'a window' "$(jq -c '[.begin_bytes, .end_bytes]' out)" '[128,64]'
 run "$HATF" replay -r 1 -a glibc -w drop:site=x two.ascii
 check_status 'no stacks' 0
 check_one_line 'no stacks' \
-	'*two.ascii: the trace has no call stacks, so no site is known'
+	'*two.ascii: the trace has no call stacks, which drop:site and *'
 grep -qx '  nothing: --what-if changes no call of the trace' out ||
 	fail "no stacks: $(cat out)"
 ! grep -q ': time .*; peak RSS ' out || fail "no stacks: $(cat out)"
@@ -53,7 +53,7 @@ for change in drop pool; do
 	check_status "$change: no such site" 0
 	check_one_line "$change: no such site" 'hatf replay: site.ascii:' \
 		"$change:site has no effect: no block*" \
-		'was allocated at such a site'
+		'was allocated at a matching site'
 	grep -qx '  nothing: --what-if changes no call of the trace' out ||
 		fail "$change: no such site: $(cat out)"
 	run "$HATF" replay -r 1 -a glibc -w "$change:site=work" site.ascii

@@ -295,8 +295,7 @@ compile_trace(struct compiled *out, const char *path,
 	errno = ENOMEM;
 	ok = run_compiler(&c);
 	if (!ok)
-		message_print("%s: cannot compile the trace: %s",
-			      message_path(path),
+		message_print("%s: cannot be replayed: %s", message_path(path),
 			      c.limit != NULL ? c.limit : strerror(errno));
 	scan_close(&c.scan);
 	slots_fini(&c.slots);

@@ -184,7 +184,7 @@ report_unused(const struct block_filter *filter, const char *what,
 	      uint64_t calls, const char *path)
 {
 	if (filter != NULL && calls == 0)
-		message_print("%s: %s was allocated at such a site",
+		message_print("%s: %s was allocated at a matching site",
 			      message_path(path), what);
 }
 
@@ -193,9 +193,10 @@ what_if_report(const struct what_if *w, const char *path)
 {
 	if ((w->drop != NULL && block_filter_lacks_stacks(w->drop)) ||
 	    (w->pool != NULL && block_filter_lacks_stacks(w->pool))) {
-		message_print("%s: the trace has no call stacks, so no site is "
-			      "known",
-			      message_path(path));
+		message_print(
+			"%s: the trace has no call stacks, which drop:site and "
+			"pool:site need",
+			message_path(path));
 		return;
 	}
 	report_unused(w->drop, "drop:site has no effect: no block",

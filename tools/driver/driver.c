@@ -194,7 +194,7 @@ prepare_samples(struct lanes *all, uint64_t slot_count)
 	samples.sizes = map_zeros(slot_count * sizeof(*samples.sizes));
 	samples.fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
 	if (samples.fd < 0)
-		fail_call("/proc/self/statm");
+		fail_call("cannot open /proc/self/statm");
 	all->samples = &samples;
 }
 

@@ -132,10 +132,10 @@ lane_check_after(struct lane_checks *checks, lane_random *random,
 		       "not a multiple of the call's alignment, or of 8 bytes";
 	if (block != NULL && checks->has_memory) {
 		if (kind == WORD_CALLOC && !has_marks(block, 0, count))
-			return "a block of calloc is not zero";
+			return "calloc returned a block that is not all zeros";
 		if (kind == WORD_REALLOC &&
 		    !has_marks(block, mark_of(slot), old < count ? old : count))
-			return "realloc lost the contents of its block";
+			return "realloc did not keep the contents of the block";
 		put_marks(block, mark_of(slot), count);
 	}
 	checks->sizes[slot] = block != NULL ? size : 0;

@@ -86,8 +86,8 @@ describe_end(const struct driver_run *run, int status, char *fault)
 			 n == SIGKILL ? ", perhaps for lack of memory" : "");
 	else if (n == DRIVER_UNSHARED)
 		snprintf(fault, DRIVE_FAULT_NBYTES,
-			 "the library closes descriptors of the replay before "
-			 "main()");
+			 "the allocator's library closed descriptors of the "
+			 "replay before main(), so no call was made");
 	else
 		snprintf(
 			fault, DRIVE_FAULT_NBYTES,

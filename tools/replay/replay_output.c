@@ -245,8 +245,8 @@ print_short_times(struct out *o, const struct replay_view *view)
 		return;
 	out_printf(o,
 		   "%sToo short: the cost of the replay itself varies by as "
-		   "much; replay a longer trace, or time single calls with "
-		   "--latency\n",
+		   "much as this time; replay a longer trace, or time single "
+		   "calls with --latency\n",
 		   view->markdown ? "\n" : "");
 }
 
@@ -429,8 +429,8 @@ print_verdict(struct out *o, const struct replay_view *view)
 		out_str(o, " (1 run, so the spread is unknown)\n");
 	else
 		out_printf(o,
-			   " (medians of %u runs; = is equal within the "
-			   "spread or 1 %%)\n",
+			   " (medians of %u runs; \"=\" if the ranges overlap, "
+			   "or the medians differ by at most 1 %%)\n",
 			   runs->repeat);
 }
 
@@ -527,7 +527,7 @@ replay_print_checked(struct out *o, const struct replay_view *view)
 		out_str(o, runs->columns[i].allocator->label);
 		out_str(o, ": ");
 		print_count(o, runs->repeat, "run");
-		out_str(o, ", all calls in order, no block in two calls at "
-			   "once\n");
+		out_str(o, "; all calls ran in order, and no two calls used "
+			   "the same block at once\n");
 	}
 }

@@ -135,12 +135,12 @@ describe_call(const struct standstill *s, uint32_t stream, uint64_t limit_ms,
 	} else {
 		print_call(call, sizeof(call), &p.item);
 		snprintf(text, cap,
-			 ": thread %" PRIu64 " hangs %s its call %s"
-			 "%s%s%s",
-			 p.thread, p.item.kind >= WORD_MALLOC ? "in" : "after",
+			 ": thread %" PRIu64 " hangs%s%s%s%s its call %s%s",
+			 p.thread, call[0] != '\0' ? " in " : "", call,
+			 call[0] != '\0' ? "," : "",
+			 p.item.kind >= WORD_MALLOC ? "" : " after",
 			 figure_count(p.number).text,
-			 p.is_before ? ", before the first measured call" : "",
-			 call[0] != '\0' ? ", in " : "", call);
+			 p.is_before ? ", before the first measured call" : "");
 	}
 	free(r);
 }
