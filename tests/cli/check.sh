@@ -409,7 +409,7 @@ check_status "a baseline of segments: $(cat out err)" 0
 run "$HATF" diff tree whole.hatf
 check_status 'diff of two processes' 1
 check_one_line 'diff of two processes' \
-	'hatf diff: tree: has the traces of 2 processes; name those of one *'
+	'hatf diff: tree: has traces of 2 processes, but a run is one *'
 # The block of early() made the peak, in a segment that is not the last.
 run "$HATF" check --max-peak 1 parts
 grep -q 'largest part: late' out && fail "a wrong site: $(cat out)"

@@ -82,7 +82,7 @@ check_options(const struct baseline *b)
 	bool ok = wrappers == NULL || json_is_array(wrappers);
 
 	if (program != NULL && !json_is_string(program))
-		return refuse(b->path, "'program' is not a name", NULL);
+		return refuse(b->path, "'program' is not a string", NULL);
 	if (raw != NULL && !json_is_boolean(raw))
 		return refuse(b->path, "'raw_stacks' is neither true nor false",
 			      NULL);

@@ -109,8 +109,9 @@ tell_other_name(const struct run *run, const char *name)
 		run->baseline != NULL ? baseline_program(run->baseline) : NULL;
 
 	if (of != NULL && name != NULL && strcmp(of, name) != 0)
-		message_print("%s: a baseline of %s, compared with %s",
-			      message_path(run->checking->baseline), of, name);
+		message_print(
+			"%s: this baseline is of %s, but the traces are of %s",
+			message_path(run->checking->baseline), of, name);
 }
 
 /*
@@ -140,8 +141,9 @@ choose_runs(struct run *run, const struct processes *processes)
 	}
 	if (count_runs(run, processes) != 0)
 		return true;
-	message_print("%s: a baseline of %s, but no trace is of this program",
-		      path, run->program);
+	message_print(
+		"%s: this baseline is of %s, but no trace is of that program",
+		path, run->program);
 	return false;
 }
 
@@ -169,8 +171,8 @@ begin_comparison(struct run *run, const struct processes *processes)
 		return false;
 	count = count_runs(run, processes);
 	if (count >= COMPARISON_TRACES_MAX - old_count) {
-		message_print("%s: too many runs: at most 255, with those of "
-			      "the baseline",
+		message_print("%s: too many runs: at most 255, including those "
+			      "of the baseline",
 			      message_path(k->baseline));
 		return false;
 	}

@@ -102,8 +102,8 @@ append_directory(struct run_list *runs, char *path)
 	bool ok = processes_find(&found, &path, 1);
 
 	if (ok && found.count != 1) {
-		message_print("%s: has the traces of %zu processes; name "
-			      "those of one process instead",
+		message_print("%s: has traces of %zu processes, but a run is "
+			      "one process: name the traces of one process",
 			      message_path(path), found.count);
 		ok = false;
 	}
