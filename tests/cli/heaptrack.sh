@@ -186,9 +186,9 @@ check 'other lines: the end' "$(sed -n 's/^,"te"://p' other.dhat)" 34000
 run "$HATF" convert "$data/raw_sort.raw.zst" raw.hatf
 check_status 'raw: advice' 0
 check_one_line 'raw: advice' \
-	'*: names: none in a raw file; heaptrack_interpret *'
+	'*: names of functions: none in a raw file of heaptrack; *'
 check 'raw: info' "$("$HATF" info "$data/raw_sort.raw.zst" |
-	grep -c '^  names  *none in a raw file; heaptrack_interpret')" 1
+	grep -c '^  names  *none in a raw file of heaptrack; heaptrack_')" 1
 for file in "$data/ht_sort.zst" raw.hatf; do
 	check "$file: no advice" \
 		"$("$HATF" info "$file" | grep -c '^  names')" 0
@@ -282,7 +282,7 @@ check_one_line 'a thread' '*: format heaptrack does not keep: *address, thread*'
 zcat "$data/raw_thr.raw.txt.gz" >raw_thr
 run "$HATF" convert raw_thr raw_thr.hatf
 check_status 'disorder' 0
-sed -i '/: names: /d' err
+sed -i '/: names of functions: /d' err
 check_one_line 'disorder' \
 	'hatf convert: raw_thr: 304 calls in an impossible order' \
 	'(first at record *, offset 0x*: free of an unallocated address);' \
@@ -293,7 +293,7 @@ check 'disorder: verify' "$("$HATF" verify raw_thr 2>/dev/null | tail -1)" \
 sed '2iA' raw_thr >late
 run "$HATF" convert late late.hatf
 check_status 'disorder: late' 0
-sed -i '/: names: /d' err
+sed -i '/: names of functions: /d' err
 check_silent 'disorder: late'
 
 finish

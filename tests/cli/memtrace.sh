@@ -69,7 +69,7 @@ for trace in "$data"/*.ctf.gz; do
 	# The commands say that the trace is a sample.
 	run "$HATF" convert "$trace" t.heaptrack
 	check "$name: says so" \
-		"$(grep -c ' of about 1 in [0-9 ]* allocated words; ' err)" \
+		"$(grep -c ' (about 1 in [0-9 ]* allocated words): ' err)" \
 		1
 	"$HATF" info t.hatf | grep -q '^  sampled  *about 1 in ' ||
 		fail "$name: info does not say so"

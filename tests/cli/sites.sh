@@ -179,7 +179,8 @@ for level in -O0 -O2; do
 	run "$HATF" dump -s make_many t.hatf.gz
 	check_status "$level: no match" 0
 	check "$level: no match" "$(cat err)" "hatf dump: t.hatf.gz: no block \
-matches; with --fold-std, sites are as in 'hatf stat' and 'hatf leaks'"
+matches; to match the sites that 'hatf stat' and 'hatf leaks' show, add \
+--fold-std"
 	run "$HATF" dump -F -s make_many t.hatf.gz
 	check "$level: a match" "$(cat err)" ''
 	run "$HATF" dump -F -s nobody t.hatf.gz
@@ -187,8 +188,8 @@ matches; with --fold-std, sites are as in 'hatf stat' and 'hatf leaks'"
 		'hatf dump: t.hatf.gz: no block matches'
 	run "$HATF" dump -S make_many t.hatf.gz
 	check "$level: nothing left out" "$(cat err)" "hatf dump: t.hatf.gz: \
---not-site leaves out no block; with --fold-std, sites are as in 'hatf stat' \
-and 'hatf leaks'"
+--not-site leaves out no block; to match the sites that 'hatf stat' and \
+'hatf leaks' show, add --fold-std"
 	run "$HATF" dump -F -S make_many t.hatf.gz
 	check "$level: something left out" "$(cat err)" ''
 	run "$HATF" convert -T nobody t.hatf.gz - -t ascii

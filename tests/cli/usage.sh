@@ -83,7 +83,7 @@ wrong "hatf record: --clock: wrong value 'sun' (want auto, off, *" \
 	record --clock sun true
 wrong "hatf record: --compress: wrong value 'gzip:4' *" record -z gzip:4 true
 wrong "hatf record: --full: wrong value 'maybe' *" record --full maybe true
-wrong "hatf record: --buffer: not a byte count below 2^64: '1T' *" \
+wrong "hatf record: --buffer: not a number of bytes below 2^64: '1T' *" \
 	record -b 1T true
 wrong "hatf record: --buffer: wrong value '1' *" record -b 1 true
 wrong "hatf record: --buffer: wrong value '2147483648' *" record -b 2G true

@@ -357,7 +357,7 @@ print_sampling(struct out *o, const struct info *info)
 		   figure_part(sample_rate(info)).text);
 }
 
-/* Print "names  none in a raw file; heaptrack_interpret adds them". */
+/* Print "names  none in a raw file of heaptrack; ... adds them". */
 static void
 print_advice(struct out *o, const struct info *info)
 {

@@ -215,7 +215,7 @@ encoding_report_error(const char *path, enum encoding e,
 
 	if (err->status == HATF_BAD_OPTION)
 		return;
-	message_print("%s: as %s%s%s: %s", message_path(path),
+	message_print("%s: converting to %s%s%s: %s", message_path(path),
 		      formats[e].format, is_placed ? ", " : "",
 		      is_placed ? formats[e].placement : "",
 		      message_error_text(err, text, sizeof(text)));

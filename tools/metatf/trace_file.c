@@ -76,7 +76,7 @@ open_named(struct trace_file *t)
 		 name[0] == '/' ? 0 : folder_nbytes, t->path, name);
 	fd = regular_open(path, &owner);
 	if (fd < 0) {
-		message_print("%s: its DTD, %s: %s", t->path, path,
+		message_print("%s: cannot open its DTD %s: %s", t->path, path,
 			      errno == EINVAL ? "not a regular file"
 					      : strerror(errno));
 		return false;

@@ -194,9 +194,11 @@ bool
 anonymizer_finish(struct anonymizer *a, const char *path)
 {
 	if (a->comment_count != 0)
-		message_print("%s: left out: %s comments",
+		message_print("%s: left out %s comment%s that may identify the "
+			      "owner",
 			      strcmp(path, "-") == 0 ? "standard output" : path,
-			      figure_count(a->comment_count).text);
+			      figure_count(a->comment_count).text,
+			      a->comment_count == 1 ? "" : "s");
 	return a->names_path == NULL ||
 	       pseudonyms_save(a->names, a->names_path);
 }

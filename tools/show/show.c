@@ -478,8 +478,9 @@ const char *
 show_doubt(const struct gathering *g)
 {
 	if (scan_unknown_heritage(&g->scan) != NULL)
-		return "some blocks from before the trace are unknown (to "
-		       "count none of these blocks, use --no-parent)";
+		return "some blocks from before the trace are unknown "
+		       "(--no-parent leaves out all blocks from before the "
+		       "trace)";
 	if (g->census->wrapped_sums != 0)
 		return "a sum of bytes exceeds 64 bits";
 	if (get_seen(g).violation_count != 0)

@@ -158,6 +158,10 @@ site_choice_show(struct site_choice *c, struct hatf_record *rec, uint8_t *buf,
 	rec->attributes_nbytes = (uint32_t)used;
 }
 
+#define FOLD_HINT                                                       \
+	"; to match the sites that 'hatf stat' and 'hatf leaks' show, " \
+	"add --fold-std"
+
 /* Return what to say about the filter, or NULL. */
 static const char *
 remark(const struct site_choice *c)
@@ -169,14 +173,10 @@ remark(const struct site_choice *c)
 	if (block_filter_has_no_match(c->filter))
 		return folds_std || !block_filter_has_sites(c->filter)
 			       ? "no block matches"
-			       : "no block matches; with --fold-std, sites are "
-				 "as in 'hatf stat' and 'hatf leaks'";
+			       : "no block matches" FOLD_HINT;
 	if (block_filter_excludes_nothing(c->filter))
-		return folds_std
-			       ? "--not-site leaves out no block"
-			       : "--not-site leaves out no block; with "
-				 "--fold-std, sites are as in 'hatf stat' and "
-				 "'hatf leaks'";
+		return folds_std ? "--not-site leaves out no block"
+				 : "--not-site leaves out no block" FOLD_HINT;
 	return NULL;
 }
 

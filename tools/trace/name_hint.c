@@ -17,5 +17,5 @@ name_hint_find(const struct hatf_reader *reader)
 	if (strcmp(hatf_reader_format(reader), "heaptrack") != 0 ||
 	    kind == NULL || strcmp(kind, "raw") != 0)
 		return NULL;
-	return "none in a raw file; heaptrack_interpret adds them";
+	return "none in a raw file of heaptrack; heaptrack_interpret adds them";
 }

@@ -301,8 +301,8 @@ report_sampling(const struct run *run)
 
 	if (rate < 1)
 		message_print(
-			"%s: a sampled trace, with the blocks of about %s "
-			"allocated words%s",
+			"%s: the trace is sampled (about %s allocated words): "
+			"it has only the blocks that contain a sampled word%s",
 			message_path(run->r->in), figure_part(rate).text,
 			fate_of_samples(&run->format));
 }
@@ -354,8 +354,8 @@ report_source(struct run *run, bool complete)
 	report_sampling(run);
 	report_rounding(run);
 	if (advice != NULL)
-		message_print("%s: names: %s", message_path(run->r->in),
-			      advice);
+		message_print("%s: names of functions: %s",
+			      message_path(run->r->in), advice);
 	/*
 	 * Report disorder only for a complete source, because the calls that
 	 * seem to be missing in a truncated source may have been cut off.

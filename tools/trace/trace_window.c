@@ -59,8 +59,8 @@ parse_bound(const char *option, const char *text, struct trace_bound *bound)
 		return opt_parse_u64(option, text, &bound->at);
 	if (parse_time(text, &bound->at))
 		return true;
-	message_print("%s: neither a number of events nor a time: '%s' (want "
-		      "1000, 1.5s, 20ms)",
+	message_print("%s: neither the number of an event nor a time: '%s' "
+		      "(write, for example, 1000, 1.5s or 20ms)",
 		      option, text);
 	return false;
 }
@@ -86,8 +86,8 @@ trace_window_settle(struct trace_window *w, const struct scan *s)
 		scan_unit_ns(hatf_reader_header(s->reader, "unit"));
 
 	if (unit == 0 && (w->from.is_time || w->to.is_time)) {
-		message_print("%s: the trace states no unit of time: give "
-			      "numbers of events",
+		message_print("%s: the trace states no unit of time, so give "
+			      "the number of an event instead of a time",
 			      message_path(s->path));
 		return false;
 	}

@@ -277,10 +277,9 @@ opt_parse_nbytes(const char *option, const char *text, uint64_t *nbytes_ret)
 	*nbytes_ret = n << shift;
 	return true;
 bad:
-	message_print(
-		"%s: not a byte count below 2^64: '%s' (want 4096, 64K, 2M, "
-		"1G)",
-		option, text);
+	message_print("%s: not a number of bytes below 2^64: '%s' (write, for "
+		      "example, 4096, 64K, 2M or 1G)",
+		      option, text);
 	return false;
 }
 
