@@ -4,169 +4,130 @@
 #include "preload/heaps/nested_calls.h"
 
 #include <link.h>
-#include <stdatomic.h>
+#include <malloc.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "preload/heaps/heap_calls.h"
 #include "preload/heaps/patch_calls.h"
 #include "preload/record/real.h"
-#include "preload/record/thread.h"
 #include "preload/sys/elf_dynamic.h"
 #include "preload/sys/elf_lookup.h"
 
 /* The allocator's functions, to which the functions below pass the calls. */
-static struct real loud;
+static struct real allocator;
+
+/* How many functions of the allocator this thread runs, one inside another. */
+static __thread unsigned depth __attribute__((tls_model("initial-exec")));
 
 /*
- * Mute the thread, except if it is muted already.  Return the argument of
- * unmute_thread().  A signal handler may allocate between any two assignments.
+ * For each function two of ours: outer_NAME() replaces the function in 'real',
+ * and nested_NAME() the slots of the allocator's object.
  */
-static struct thread *
-mute_thread(void)
-{
-	struct thread *const outer = thread_behind;
+#define OUTER(type, name, parameters, arguments)   \
+	static type outer_##name parameters        \
+	{                                          \
+		type result;                       \
+                                                   \
+		depth++;                           \
+		result = allocator.name arguments; \
+		depth--;                           \
+		return result;                     \
+	}
+#define NESTED(type, name, parameters, arguments)                              \
+	static type nested_##name parameters                                   \
+	{                                                                      \
+		return depth != 0 ? allocator.name arguments : name arguments; \
+	}
+#define BOTH(type, name, parameters, arguments)  \
+	OUTER(type, name, parameters, arguments) \
+	NESTED(type, name, parameters, arguments)
 
-	if (thread_self == &thread_muted)
-		return &thread_muted;
-	thread_behind = thread_self;
-	atomic_signal_fence(memory_order_seq_cst);
-	thread_self = &thread_muted;
-	return outer;
-}
+BOTH(void *, malloc, (size_t size), (size))
+BOTH(void *, calloc, (size_t n, size_t size), (n, size))
+BOTH(void *, realloc, (void *p, size_t size), (p, size))
+BOTH(void *, memalign, (size_t alignment, size_t size), (alignment, size))
+BOTH(int, posix_memalign, (void **p_ret, size_t alignment, size_t size),
+     (p_ret, alignment, size))
+BOTH(void *, aligned_alloc, (size_t alignment, size_t size), (alignment, size))
+BOTH(void *, valloc, (size_t size), (size))
+BOTH(void *, pvalloc, (size_t size), (size))
 
-/*
- * Undo mute_thread().  If a fork was made meanwhile, and this is the child,
- * thread_repair_interrupted() may have changed 'thread_behind'.
- */
 static void
-unmute_thread(struct thread *outer)
+outer_free(void *p)
 {
-	if (outer == &thread_muted)
-		return;
-	thread_self = thread_behind;
-	atomic_signal_fence(memory_order_seq_cst);
-	thread_behind = outer;
-}
-
-/*
- * Run 'call', with the calls that this thread makes meanwhile not recorded.
- * Except for a fork, nothing in 'call' changes the thread's struct: a thread is
- * attached by a call that is recorded.
- */
-#define MUTED(call)                                 \
-	struct thread *const outer = mute_thread(); \
-	call;                                       \
-	unmute_thread(outer)
-
-static void *
-muted_malloc(size_t size)
-{
-	void *p;
-
-	MUTED(p = loud.malloc(size));
-	return p;
+	depth++;
+	allocator.free(p);
+	depth--;
 }
 
 static void
-muted_free(void *p)
+nested_free(void *p)
 {
-	MUTED(loud.free(p));
+	if (depth != 0)
+		allocator.free(p);
+	else
+		free(p);
 }
 
-static void *
-muted_calloc(size_t n, size_t size)
-{
-	void *p;
+#define ROW(name)                                       \
+	{                                               \
+#name, (void *)(uintptr_t)nested_##name \
+	}
 
-	MUTED(p = loud.calloc(n, size));
-	return p;
-}
+static const struct {
+	const char *name;
+	void *nested;
+} functions[] = {
+	ROW(malloc),   ROW(calloc),	    ROW(realloc),
+	ROW(memalign), ROW(posix_memalign), ROW(aligned_alloc),
+	ROW(valloc),   ROW(pvalloc),	    ROW(free),
+};
 
-static void *
-muted_realloc(void *old, size_t size)
-{
-	void *p;
-
-	MUTED(p = loud.realloc(old, size));
-	return p;
-}
-
-static void *
-muted_memalign(size_t alignment, size_t size)
-{
-	void *p;
-
-	MUTED(p = loud.memalign(alignment, size));
-	return p;
-}
-
-static int
-muted_posix_memalign(void **p_ret, size_t alignment, size_t size)
-{
-	int result;
-
-	MUTED(result = loud.posix_memalign(p_ret, alignment, size));
-	return result;
-}
-
-static void *
-muted_aligned_alloc(size_t alignment, size_t size)
-{
-	void *p;
-
-	MUTED(p = loud.aligned_alloc(alignment, size));
-	return p;
-}
-
-static void *
-muted_valloc(size_t size)
-{
-	void *p;
-
-	MUTED(p = loud.valloc(size));
-	return p;
-}
-
-static void *
-muted_pvalloc(size_t size)
-{
-	void *p;
-
-	MUTED(p = loud.pvalloc(size));
-	return p;
-}
-
-/* real.free_any() calls real.free() if there are early blocks. */
+/* Put our functions before those of the allocator. */
 static void
-mute(void)
+count_depth(void)
 {
 	const bool has_early = real.free_any != real.free;
 
-	loud = real;
-	real.malloc = muted_malloc;
-	real.free = muted_free;
+	allocator = real;
+	real.malloc = outer_malloc;
+	real.calloc = outer_calloc;
+	real.realloc = outer_realloc;
+	real.memalign = outer_memalign;
+	real.posix_memalign = outer_posix_memalign;
+	real.aligned_alloc = outer_aligned_alloc;
+	real.valloc = outer_valloc;
+	real.pvalloc = outer_pvalloc;
+	real.free = outer_free;
+	/* If there are early blocks, real.free_any() calls real.free(). */
 	if (!has_early)
-		real.free_any = muted_free;
-	real.calloc = muted_calloc;
-	real.realloc = muted_realloc;
-	real.memalign = muted_memalign;
-	real.posix_memalign = muted_posix_memalign;
-	real.aligned_alloc = muted_aligned_alloc;
-	real.valloc = muted_valloc;
-	real.pvalloc = muted_pvalloc;
+		real.free_any = outer_free;
 }
 
-/* Is the slot that of a call to a function that the object itself defines? */
+/*
+ * If the object calls one of its own functions through the slot, and the loader
+ * has bound the slot to our function or not yet, change the slot.
+ */
 static void
-note_slot(const struct patch_slot *slot, void *context)
+patch_slot(const struct patch_slot *slot, void *context)
 {
 	bool *const is_nested = context;
 
-	if (heap_calls_has(slot->name) &&
-	    elf_lookup_defines(slot->dynamic, slot->name))
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+		if (strcmp(functions[i].name, slot->name) != 0 ||
+		    !elf_lookup_defines(slot->dynamic, slot->name))
+			continue;
+		if (*slot->at != elf_lookup_own(slot->name) &&
+		    !patch_is_unbound(slot))
+			continue;
+		if (!*is_nested)
+			count_depth();
 		*is_nested = true;
+		patch_write(slot, functions[i].nested);
+	}
 }
 
 static int
@@ -178,7 +139,7 @@ visit(struct dl_phdr_info *info, size_t nbytes, void *context)
 	if (!elf_dynamic_has(info, PT_LOAD, (uintptr_t)real_allocator))
 		return 0;
 	if (elf_dynamic_read(info, &dynamic))
-		patch_each_slot(info, &dynamic, note_slot, context);
+		patch_each_slot(info, &dynamic, patch_slot, context);
 	return 1;
 }
 
@@ -200,13 +161,10 @@ is_known(void)
 }
 
 void
-nested_calls_mute(void)
+nested_calls_patch(void)
 {
 	bool is_nested = false;
 
-	if (is_known())
-		return;
-	dl_iterate_phdr(visit, &is_nested);
-	if (is_nested)
-		mute();
+	if (!is_known())
+		dl_iterate_phdr(visit, &is_nested);
 }

@@ -4,22 +4,27 @@
  *
  * For example, the malloc() of Electric Fence calls memalign(), and many a
  * small allocator's calloc() calls malloc().  The loader binds such a call to
- * our function, so the trace would have one block twice.  While a function of
- * such an allocator runs, the thread's calls are therefore not recorded.
+ * our function, so the trace would have one block twice.  We therefore change
+ * the slots (patch_calls.h) through which the allocator's object calls these
+ * functions.  While a function of the allocator runs that we have called, a
+ * call through such a slot goes straight to the allocator.  All other calls are
+ * recorded as usual: those of the object's other functions, and those of a
+ * signal handler that interrupts the allocator.
  *
- * The price: if a signal handler interrupts a function of such an allocator,
- * the handler's own calls are not recorded either.  And if longjmp() or an
- * exception leaves such a function, the thread's later calls are not recorded.
+ * The price: if a longjmp() leaves a function of the allocator, later calls of
+ * this thread through these slots are not recorded.
  */
 #ifndef NESTED_CALLS_H
 #define NESTED_CALLS_H
 
 /*
- * Find out whether the functions of the program's allocator call one another
- * by name, and if so, mute them.  Call this once, when the library is loaded,
- * after real_resolve_others().  jemalloc, tcmalloc and mimalloc do not need it:
- * only their operators call malloc() by name, for which interpose_cxx.c cares.
+ * Find out whether the functions of the program's allocator call one another by
+ * name, and if so, change their slots.  Call this once, when the library is
+ * loaded, after dlopened_patch(), which would take the changed slots for those
+ * of another allocator.  jemalloc, tcmalloc and mimalloc do not need this: only
+ * their operators call malloc() by name, and interpose_cxx.c counts such an
+ * allocation once.
  */
-void nested_calls_mute(void);
+void nested_calls_patch(void);
 
 #endif /* NESTED_CALLS_H */

@@ -34,8 +34,8 @@ start_at_load(void)
 
 	start_register_handlers();
 	real_resolve_others();
-	nested_calls_mute();
 	dlopened_patch();
+	nested_calls_patch();
 	/*
 	 * Attach the initial thread now.  Otherwise another thread might
 	 * allocate and be attached first.

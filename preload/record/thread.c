@@ -77,8 +77,6 @@ struct thread thread_unattached, thread_muted = { .state = THREAD_MUTED };
 
 __thread struct thread *thread_self __attribute__((tls_model("initial-exec"))) =
 	&thread_unattached;
-__thread struct thread *thread_behind
-	__attribute__((tls_model("initial-exec")));
 
 /*
  * The initial capacity of a ring that is not in the ring file, if producers may

@@ -137,13 +137,6 @@ extern __thread struct thread *thread_self
 extern struct thread thread_unattached, thread_muted;
 
 /*
- * The 'thread_self' to which a muted function of the allocator returns
- * (nested_calls.c); NULL outside these functions.
- */
-extern __thread struct thread *thread_behind
-	__attribute__((tls_model("initial-exec")));
-
-/*
  * Map the first part of the pool.  The largest capacity of a ring is
  * 'initial_ring_words' for the initial thread, and 'ring_words' for all others.
  * 'may_wait' says whether producers wait for room.  Return false if there is no

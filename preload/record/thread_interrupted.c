@@ -19,27 +19,15 @@ static __thread struct {
 	uint64_t words;
 } interrupted[INTERRUPTED_MAX] __attribute__((tls_model("initial-exec")));
 
-/*
- * Return where the pointer to the calling thread's struct is.  While a function
- * of the allocator is muted, the thread may be between the two events of a
- * realloc.  It will put the second event into the ring of 'thread_behind'.
- */
-static struct thread **
-interrupted_self(void)
-{
-	return thread_self == &thread_muted && thread_behind != NULL
-		       ? &thread_behind
-		       : &thread_self;
-}
-
 void
 thread_note_interrupted(void)
 {
-	struct thread *t = *interrupted_self();
+	struct thread *t = thread_self;
 
 	/*
-	 * Note the ring of 't' even if t->limit is not 0, because the
-	 * interrupted recording may have read 'limit' but not yet set it to 0.
+	 * Note the ring of 'thread_self' even if thread_self->limit is not 0,
+	 * because the interrupted recording may have read 'limit' but not yet
+	 * set it to 0.
 	 */
 	for (size_t i = 0; i < INTERRUPTED_MAX; i++) {
 		interrupted[i].thread = t;
@@ -70,6 +58,6 @@ thread_repair_interrupted(void)
 		/* Other threads of this process must not claim the struct. */
 		atomic_store_explicit(&t->state, THREAD_CLAIMED,
 				      memory_order_relaxed);
-		*interrupted_self() = &thread_unattached;
+		thread_self = &thread_unattached;
 	}
 }

@@ -55,12 +55,18 @@ void *memalign(size_t alignment, size_t n)
 	const uintptr_t p = (uintptr_t)malloc(n + alignment);
 	return (void *)((p + alignment - 1) & ~(uintptr_t)(alignment - 1));
 }
+/* Not an allocation function: the program frees the block. */
+void *own_block(void)
+{
+	return malloc(99);
+}
 E_OWN
 cat >calls.c <<'E_CALLS'
 #include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+void *own_block(void) __attribute__((weak));
 static void *work(void *unused)
 {
 	for (int i = 0; i < 500; i++) {
@@ -72,6 +78,8 @@ static void *work(void *unused)
 		p = memalign(64, 33);
 		free(p);
 		p = strdup("seven..");
+		free(p);
+		p = own_block != NULL ? own_block() : NULL;
 		free(p);
 	}
 	return unused;
@@ -130,10 +138,10 @@ for stacks in off on:frees; do
 		"$TMP/own.so"
 	"$HATF" dump "$stacks.gz" >records
 	for call in 'alloc size=11 ' 'realloc.* size=77 ' 'alloc size=33 ' \
-		'alloc size=15 .*zeroed=1' 'alloc size=8 '; do
+		'alloc size=15 .*zeroed=1' 'alloc size=8 ' 'alloc size=99 '; do
 		check "$stacks: $call" "$(count " $call")" 1000
 	done
-	check "$stacks: frees" "$(count ' free ')" 5000
+	check "$stacks: frees" "$(count ' free ')" 6000
 
 	mkdir "forks.$stacks"
 	HATFTRACE_STACKS=$stacks PRELOAD=$TMP/own.so \
