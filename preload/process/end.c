@@ -59,17 +59,19 @@ finish_held(enum writer_end how)
 	 * After a failed exec, or in a handler of SIGABRT, the process
 	 * continues.  Its other threads must then get their signals.
 	 */
-	const bool goes_on =
-		how == WRITER_END_EXEC ||
-		(how == WRITER_END_ABORT && signals_abort_is_handled());
+	bool goes_on = how == WRITER_END_EXEC;
 	struct signals_held held;
 	bool is_brief;
+
+	if (how == WRITER_END_ABORT && signals_abort_is_handled()) {
+		how = WRITER_END_ABORT_HANDLED;
+		goes_on = true;
+	}
 
 	signals_hold(&held);
 	if (!goes_on && has_threads())
 		signals_hold_others();
-	is_brief = !(how == WRITER_END_ABORT && goes_on) &&
-		   writer_finish_brief(how);
+	is_brief = how != WRITER_END_ABORT_HANDLED && writer_finish_brief(how);
 	if (!is_brief)
 		writer_finish(how);
 	if (goes_on)

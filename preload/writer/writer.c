@@ -26,8 +26,8 @@
 #define IDLE_AFTER_NS 50000000ull
 #define IDLE_SLEEP_NS NS_PER_SEC
 /*
- * The pause after a trailer (WRITER_HOLD_NS) is only this long if a producer
- * waits for room or has dropped an event.
+ * The pause after a trailer (WRITER_HOLD_NS) is only this long if the process
+ * may continue (is_holding()).
  */
 #define HOLD_BUSY_NS 50000000ull
 /*
@@ -97,9 +97,10 @@ serve_request(void)
 		writer_end_trace(end);
 	else
 		ringfile_remove();
+	writer->may_jump = end == WRITER_END_ABORT_HANDLED;
 	writer_hold();
 	answer();
-	return end == WRITER_END_EXEC || end == WRITER_END_ABORT;
+	return end == WRITER_END_EXEC || end == WRITER_END_ABORT_HANDLED;
 }
 
 /*
@@ -280,10 +281,10 @@ resume(void)
 }
 
 /*
- * Is the writer in the pause after a trailer (writer_resume())?  The pause is
- * shorter if producers wait for room or have dropped events, because the
- * process may then be continuing after a handler of SIGABRT has jumped out of
- * abort().
+ * Is the writer in the pause after a trailer (writer_resume())?  After an
+ * abort() whose signal the program handles, the pause is shorter if producers
+ * wait for room or have dropped events, because the handler may have jumped out
+ * of abort().
  */
 static bool
 is_holding(uint64_t now)
@@ -298,7 +299,7 @@ is_holding(uint64_t now)
 
 	if (until <= now)
 		return false;
-	if (until - now > WRITER_HOLD_NS - HOLD_BUSY_NS)
+	if (!writer->may_jump || until - now > WRITER_HOLD_NS - HOLD_BUSY_NS)
 		return true;
 	for (uint32_t i = 0; i < writer->thread_count; i++) {
 		const struct ring *const r = writer->producers[i]->ring;

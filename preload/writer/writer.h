@@ -46,6 +46,8 @@ enum writer_end {
 	WRITER_END_UNDERSCORE_EXIT,
 	WRITER_END_QUICK_EXIT,
 	WRITER_END_ABORT,
+	/* abort(), whose signal the program handles, so that it may continue */
+	WRITER_END_ABORT_HANDLED,
 	WRITER_END_EXEC,
 	/* the recorder cannot run under a new restriction */
 	WRITER_END_SANDBOX,
@@ -191,7 +193,8 @@ bool writer_follow(const struct privileges *p);
 
 /*
  * Wait until the writer thread has ended.  Call this after writer_finish(),
- * which ends the thread unless 'end' is WRITER_END_EXEC or WRITER_END_ABORT.
+ * which ends the thread unless 'end' is WRITER_END_EXEC or
+ * WRITER_END_ABORT_HANDLED.
  */
 void writer_await_gone(void);
 

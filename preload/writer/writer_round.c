@@ -30,6 +30,7 @@ static const char *const end_names[] = {
 	[WRITER_END_UNDERSCORE_EXIT] = "_exit",
 	[WRITER_END_QUICK_EXIT] = "quick_exit",
 	[WRITER_END_ABORT] = "abort",
+	[WRITER_END_ABORT_HANDLED] = "abort",
 	[WRITER_END_EXEC] = "exec",
 	[WRITER_END_SANDBOX] = "sandbox",
 	[WRITER_END_LAST_THREAD] = "last_thread",

@@ -135,6 +135,8 @@ struct writer {
 	uint64_t blocked_pos, blocked_since_ns;
 	/* End of the writer's pause after a trailer; 0: no pause. */
 	_Atomic uint64_t hold_until_ns;
+	/* Did the pause begin by WRITER_END_ABORT_HANDLED? */
+	bool may_jump;
 	struct wake wake;
 	/*
 	 * Futex word: the writer changes it after it has answered a request to

@@ -150,6 +150,41 @@ for how in "exit 21 exit" "_exit 22 _exit" "quick_exit 23 quick_exit" \
 	clean traces/t.gz
 	check "busy-$1: end" "$(trailer traces/t.gz end)" "$3"
 done
+# The same, but the process takes long to end: the busy threads need room
+# meanwhile.
+cat >slow.c <<'E_SLOW'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <unistd.h>
+void abort(void)
+{
+	void (*real)(void) = (void (*)(void))dlsym(RTLD_NEXT, "abort");
+	usleep(300000);
+	real();
+	__builtin_unreachable();
+}
+int execve(const char *path, char *const argv[], char *const envp[])
+{
+	int (*real)(const char *, char *const[], char *const[]) =
+		(int (*)(const char *, char *const[], char *const[]))dlsym(
+			RTLD_NEXT, "execve");
+	usleep(300000);
+	return real(path, argv, envp);
+}
+E_SLOW
+${CC:-cc} -O1 -shared -fPIC -w -o slow.so slow.c || fail 'cannot build slow.so'
+for how in "abort 134" "exec 0"; do
+	# shellcheck disable=SC2086 # two words
+	set -- $how
+	rm -rf traces
+	mkdir traces
+	PRELOAD=$TMP/slow.so trace "$TMP/traces/%e.gz" \
+		"$PROGS/end_during_calls" "busy-$1" 2>err
+	check "slow busy-$1: status" $? "$2"
+	clean traces/end_during_calls.gz
+	check "slow busy-$1: end" \
+		"$(trailer traces/end_during_calls.gz end)" "$1"
+done
 rm -rf traces
 mkdir traces
 trace "$TMP/traces/t.gz" "$PROGS/end_during_calls" busy-exec-fails
