@@ -201,6 +201,7 @@ static const struct call writer_calls[] = {
 	{ SYS_newfstatat, { (uint64_t)-100 } },
 	{ SYS_fcntl, { 1000, 1030, 3 } },
 	{ SYS_mmap, { 0, 4096, RW, MAP_SHARED, 1000 } },
+	{ SYS_mmap, { 0, 4096, PROT_NONE, MAP_SHARED, 1000 } },
 	{ SYS_mmap, { 0, 4096, PROT_NONE, MAP_SHARED | MAP_FIXED, 1000 } },
 	{ SYS_munmap, { 0, 4096 } },
 	{ SYS_madvise, { 0, 4096, MADV_REMOVE } },

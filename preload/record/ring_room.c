@@ -89,10 +89,11 @@ give_up(void *p, bool is_part, uint64_t nbytes)
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 }
 
-void *
-ringfile_map(void *at, uint64_t offset, uint64_t nbytes)
+/* Like ringfile_map(), with this protection, and without memory_count(). */
+static void *
+map(void *at, uint64_t offset, uint64_t nbytes, int protection)
 {
-	void *const p = mmap(at, nbytes, PROT_READ | PROT_WRITE,
+	void *const p = mmap(at, nbytes, protection,
 			     MAP_SHARED | (at != NULL ? MAP_FIXED : 0), rf->fd,
 			     (off_t)offset);
 
@@ -111,7 +112,15 @@ ringfile_map(void *at, uint64_t offset, uint64_t nbytes)
 	 * depending on the disk's setting.  Most rings need a page or two.
 	 */
 	madvise(p, nbytes, MADV_RANDOM);
-	if (at == NULL)
+	return p;
+}
+
+void *
+ringfile_map(void *at, uint64_t offset, uint64_t nbytes)
+{
+	void *const p = map(at, offset, nbytes, PROT_READ | PROT_WRITE);
+
+	if (p != NULL && at == NULL)
 		memory_count(MEMORY_SHARED, nbytes);
 	return p;
 }
@@ -159,6 +168,30 @@ first_words(uint64_t words_max)
 							  : FIRST_WORDS;
 }
 
+/*
+ * Map a ring of which the file has only the first 'first' words.  Map the other
+ * words inaccessible from the start: another thread may read the program's
+ * whole memory at any time (hide_words()).
+ */
+static struct ring *
+map_new_ring(uint64_t offset, uint64_t first, uint64_t words_max)
+{
+	const uint64_t nbytes = ring_nbytes(words_max);
+	void *p;
+
+	if (first == words_max || ring_nbytes(first) % sys_page_nbytes() != 0)
+		return ringfile_map(NULL, offset, nbytes);
+	p = map(NULL, offset, nbytes, PROT_NONE);
+	if (p == NULL)
+		return NULL;
+	if (ringfile_map(p, offset, ring_nbytes(first)) == NULL) {
+		munmap(p, nbytes);
+		return NULL;
+	}
+	memory_count(MEMORY_SHARED, nbytes);
+	return p;
+}
+
 struct ring *
 ringfile_make_ring(uint64_t words_max)
 {
@@ -172,10 +205,9 @@ ringfile_make_ring(uint64_t words_max)
 	}
 	if (!ringfile_reserve(offset, ring_nbytes(first)))
 		return NULL;
-	p = ringfile_map(NULL, offset, ring_nbytes(words_max));
+	p = map_new_ring(offset, first, words_max);
 	if (p == NULL)
 		return NULL;
-	hide_words(p, offset, first, words_max);
 	rf->end += ring_nbytes(words_max);
 	((struct ring *)p)->generation = rf->generation;
 	return image_init_ring(p, offset, words_max, first);
