@@ -78,7 +78,8 @@ done <said
 check "forks" "$(grep -c '"origin":"fork"' tree.json)" \
 	"$(grep -c ^fork said)"
 check "killed" "$(grep -c 'fork at event.*no trailer' tree.txt)" 1
-check "over the shell" "$(grep -c 'started through 1 untraced process, exit' tree.txt)" 1
+check "over the shell" \
+	"$(grep -c 'started through 1 untraced process, exit' tree.txt)" 1
 check "lines" "$(wc -l <tree.txt)" "$(($(wc -l <said) + 2))"
 
 # A running process is shown as running.
