@@ -82,11 +82,11 @@ ringfile_reserve(uint64_t offset, uint64_t nbytes)
 static void
 give_up(void *p, bool is_part, uint64_t nbytes)
 {
-	if (!is_part)
-		munmap(p, nbytes);
-	else
-		mmap(p, nbytes, PROT_NONE,
-		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	if (is_part &&
+	    mmap(p, nbytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+		 -1, 0) != MAP_FAILED)
+		return;
+	munmap(p, nbytes);
 }
 
 /* Like ringfile_map(), with this protection, and without memory_count(). */
