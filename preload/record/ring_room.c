@@ -145,11 +145,9 @@ hide_words(struct ring *r, uint64_t offset, uint64_t from, uint64_t to)
 {
 	const uint64_t nbytes = (to - from) * sizeof(uint64_t);
 
-	if (from >= to || !begins_page(r, from))
-		return;
-	if (mmap(&r->words[from], nbytes, PROT_NONE, MAP_SHARED | MAP_FIXED,
-		 rf->fd, (off_t)(offset + ring_nbytes(from))) != MAP_FAILED)
-		madvise(&r->words[from], nbytes, MADV_DONTFORK);
+	if (from < to && begins_page(r, from))
+		map(&r->words[from], offset + ring_nbytes(from), nbytes,
+		    PROT_NONE);
 }
 
 /* Undo hide_words() for the words [from, to). */
