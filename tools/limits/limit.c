@@ -153,8 +153,9 @@ parse_amount(const char *origin, enum limit_measure measure, const char *text,
 static bool
 refuse(const char *origin, const char *what, const char *text)
 {
-	message_print("%s: %s: '%s' (want [SCOPE [GLOB]] MEASURE AMOUNT, such "
-		      "as 'peak 200M' or 'site parse_* live-at-end 0')",
+	message_print("%s: %s: '%s' (want [process GLOB] [SCOPE [GLOB]] "
+		      "MEASURE AMOUNT, such as 'peak 200M' or 'site parse_* "
+		      "live-at-end 0')",
 		      origin, what, text);
 	return false;
 }
