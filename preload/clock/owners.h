@@ -76,6 +76,27 @@ owners_entry(uintptr_t address)
 }
 
 /*
+ * Like owners_have(), but inline for blocks on two pages.  The answer is also
+ * false if the block has more bytes than a page, or none.
+ */
+static inline __attribute__((always_inline)) bool
+owners_have_small(uint32_t self, uintptr_t address, size_t nbytes)
+{
+	const uintptr_t last = address + nbytes - 1;
+
+	/* relaxed, both: see owners_have(). */
+	if (__builtin_expect(
+		    nbytes - 1 >= (size_t)1 << OWNERS_PAGE_BITS ||
+			    atomic_load_explicit(owners_entry(address),
+						 memory_order_relaxed) != self,
+		    0))
+		return false;
+	return __builtin_expect((address ^ last) >> OWNERS_PAGE_BITS == 0, 1) ||
+	       atomic_load_explicit(owners_entry(last), memory_order_relaxed) ==
+		       self;
+}
+
+/*
  * Like owners_have(), for a block whose first byte is at 'address' and whose
  * last byte is at 'last', perhaps on another page.
  */

@@ -339,6 +339,7 @@ real_resolve(void)
 }
 
 real_usable_size_fn *_Atomic real_usable_size;
+_Atomic bool real_is_glibc;
 
 static void
 find_usable_size(void)
@@ -348,10 +349,14 @@ find_usable_size(void)
 					    (void *)(uintptr_t)real.free,
 					    &is_allocators);
 
-	if (p != NULL && is_allocators)
-		atomic_store_explicit(&real_usable_size,
-				      (real_usable_size_fn *)(uintptr_t)p,
-				      memory_order_relaxed);
+	if (p == NULL || !is_allocators)
+		return;
+	atomic_store_explicit(&real_usable_size,
+			      (real_usable_size_fn *)(uintptr_t)p,
+			      memory_order_relaxed);
+	atomic_store_explicit(&real_is_glibc,
+			      elf_lookup_beside(p, "gnu_get_libc_version"),
+			      memory_order_relaxed);
 }
 
 static _Atomic bool is_resolved;

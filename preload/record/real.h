@@ -130,6 +130,12 @@ extern real_usable_size_fn *_Atomic real_usable_size
 	__attribute__((visibility("hidden")));
 
 /*
+ * Is the allocator glibc's?  relaxed, all accesses: a thread that reads false
+ * calls real_usable_size.
+ */
+extern _Atomic bool real_is_glibc __attribute__((visibility("hidden")));
+
+/*
  * Is real.execve() known to be libc's?  libc's execve() executes the file at
  * the given path.  The execve() of another preloaded library may execute a
  * different file.  Call this after real_resolve_others().

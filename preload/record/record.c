@@ -270,7 +270,7 @@ record_realloc_begin(const void *old)
 			      : begin_unfenced(t, old))
 		return t;
 	saved_errno = errno;
-	nbytes = record_old_nbytes(old);
+	nbytes = record_block_nbytes(old);
 	errno = saved_errno;
 	return begin_realloc(EVENT_REALLOC_BEGIN, operand, nbytes);
 }
@@ -391,6 +391,33 @@ put_stamped(struct thread *t, uint64_t word, const struct record_block *block)
 }
 
 /*
+ * Put an event of one word, without a stamp, into the ring of 't'.  Return
+ * false and record nothing if the clock is not in stamped mode, if the event
+ * may need a stamp, if there is no room, or if the ring is closed.
+ *
+ * In a process of several threads, nearly all events take this path.  It
+ * therefore needs no stack frame.
+ */
+static inline __attribute__((always_inline)) bool
+put_own(struct thread *t, uint64_t word, uintptr_t address, size_t nbytes)
+{
+	const uint64_t limit = record_close(t);
+	/* acquire: load the epoch after 'clock_tick' (see clock_revoke()). */
+	const uint64_t tick =
+		atomic_load_explicit(&clock_tick, memory_order_acquire);
+	const bool can =
+		__builtin_expect(tick == CLOCK_STAMPED, 1) &&
+		__builtin_expect(t->head < limit, 1) &&
+		__builtin_expect(record_is_ordered_small(t, address, nbytes),
+				 1);
+
+	if (__builtin_expect(can, 1))
+		record_put(t, t->head, word);
+	record_open(t, limit);
+	return can;
+}
+
+/*
  * Put an event of one word into the ring, and a stamp or a brief tick if the
  * event needs one.  'kind' is the kind of a word without a stamp, and
  * 'stamped_kind' the kind of a word with a stamp.  Return false if the event
@@ -407,7 +434,7 @@ put_word(struct thread *t, uint64_t word, enum event_kind kind,
 	const bool has_room = t->head + RECORD_TICK_WORDS + 1 <= limit;
 	bool can = has_room && tick == CLOCK_STAMPED;
 
-	if (__builtin_expect(can && record_is_ordered(t, block), 1)) {
+	if (can && record_is_ordered(t, block)) {
 		record_put(t, t->head, word | kind);
 	} else if (can) {
 		put_stamped(t, word | stamped_kind, block);
@@ -420,45 +447,77 @@ put_word(struct thread *t, uint64_t word, enum event_kind kind,
 	return can;
 }
 
-static inline __attribute__((always_inline)) bool
-put_alloc(const void *p, size_t size, enum event_kind kind,
-	  enum event_kind stamped_kind)
-{
-	const struct record_block block = { (uintptr_t)p, size, false };
-	const uint64_t word =
-		(uint64_t)size << EVENT_SIZE_SHIFT | block.address;
-
-	return (block.address & EVENT_ADDRESS_EXTRA_BITS) == 0 &&
-	       size < EVENT_SIZE_LIMIT && word != 0 &&
-	       put_word(thread_self, word, kind, stamped_kind, &block);
-}
-
 void
 record_alloc_wide(const void *p, size_t size, unsigned flags)
 {
 	record_event(EVENT_ALLOC, flags, (uintptr_t)p, size, 0);
 }
 
+/* Record an allocation that put_own() did not take.  Return 'p'. */
+static inline __attribute__((always_inline)) void *
+put_alloc(void *p, size_t size, unsigned flags, enum event_kind kind,
+	  enum event_kind stamped_kind)
+{
+	const struct record_block block = { (uintptr_t)p, size, false };
+	const uint64_t word =
+		(uint64_t)size << EVENT_SIZE_SHIFT | block.address;
+
+	if (record_has_stacks)
+		return record_stacked_alloc(p, size, flags);
+	if ((block.address & EVENT_ADDRESS_EXTRA_BITS) != 0 ||
+	    size >= EVENT_SIZE_LIMIT || word == 0 ||
+	    !put_word(thread_self, word, kind, stamped_kind, &block))
+		record_alloc_wide(p, size, flags);
+	return p;
+}
+
+static __attribute__((noinline)) void *
+put_malloc(void *p, size_t size)
+{
+	return put_alloc(p, size, 0, EVENT_KIND_ALLOC,
+			 EVENT_KIND_ALLOC_STAMPED);
+}
+
+static __attribute__((noinline)) void *
+put_calloc(void *p, size_t size)
+{
+	return put_alloc(p, size, EVENT_FLAG_ZEROED, EVENT_KIND_CALLOC,
+			 EVENT_KIND_CALLOC_STAMPED);
+}
+
+/* Does put_own() take this allocation? */
+static inline __attribute__((always_inline)) bool
+put_own_alloc(const void *p, size_t size, enum event_kind kind)
+{
+	const uint64_t address = (uintptr_t)p;
+
+	return (address & EVENT_ADDRESS_EXTRA_BITS) == 0 &&
+	       size < EVENT_SIZE_LIMIT && address != 0 && !record_has_stacks &&
+	       put_own(thread_self,
+		       (uint64_t)size << EVENT_SIZE_SHIFT | address | kind,
+		       address, size);
+}
+
 void *
 record_alloc_slow(void *p, size_t size)
 {
-	if (record_has_stacks)
-		return record_stacked_alloc(p, size, 0);
-	if (!put_alloc(p, size, EVENT_KIND_ALLOC, EVENT_KIND_ALLOC_STAMPED))
-		record_alloc_wide(p, size, 0);
-	return p;
+	if (__builtin_expect(put_own_alloc(p, size, EVENT_KIND_ALLOC), 1))
+		return p;
+	return put_malloc(p, size);
 }
 
 void *
 record_calloc_slow(void *p, size_t size)
 {
-	if (record_has_stacks)
-		return record_stacked_alloc(p, size, EVENT_FLAG_ZEROED);
-	if (!put_alloc(p, size, EVENT_KIND_CALLOC, EVENT_KIND_CALLOC_STAMPED))
-		record_alloc_wide(p, size, EVENT_FLAG_ZEROED);
-	return p;
+	if (__builtin_expect(put_own_alloc(p, size, EVENT_KIND_CALLOC), 1))
+		return p;
+	return put_calloc(p, size);
 }
 
+/*
+ * Record a free that put_own() did not take.  'nbytes' is the size of the
+ * block, or SIZE_MAX if it is unknown.
+ */
 static inline __attribute__((always_inline)) void
 put_free(const void *p, size_t nbytes)
 {
@@ -481,10 +540,34 @@ put_free(const void *p, size_t nbytes)
 		record_event(EVENT_FREE, 0, block.address, 0, 0);
 }
 
+static __attribute__((noinline)) void
+put_malloc_free(const void *p)
+{
+	put_free(p, owners_table != NULL ? record_block_nbytes(p) : SIZE_MAX);
+}
+
+/* Does put_own() take this free? */
+static inline __attribute__((always_inline)) bool
+put_own_free(const void *p)
+{
+	const uint64_t address = (uintptr_t)p;
+	uint64_t header;
+
+	if (!__builtin_expect(record_knows_headers(), 1) ||
+	    record_frees_have_stacks ||
+	    (address & EVENT_ADDRESS_EXTRA_BITS) != 0)
+		return false;
+	header = record_header(p);
+	return (header & RECORD_HEADER_IS_MAPPED) == 0 &&
+	       put_own(thread_self, address | EVENT_KIND_FREE, address,
+		       record_header_nbytes(header));
+}
+
 void
 record_free_slow(const void *p)
 {
-	put_free(p, record_block_nbytes(p));
+	if (!__builtin_expect(put_own_free(p), 1))
+		put_malloc_free(p);
 }
 
 void

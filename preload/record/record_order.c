@@ -15,19 +15,52 @@ record_begin_owners(void)
 		owners_begin();
 }
 
-size_t
-record_old_nbytes(const void *p)
-{
-	real_usable_size_fn *const size_of =
-		atomic_load_explicit(&real_usable_size, memory_order_relaxed);
+/*
+ * relaxed, all accesses: the count only says that this glibc has the header
+ * that record_header_nbytes() expects.
+ */
+_Atomic uint32_t record_header_count;
 
-	return size_of != NULL ? size_of((void *)(uintptr_t)p) : SIZE_MAX;
+/*
+ * Count the blocks whose header agrees with malloc_usable_size().  If a header
+ * does not agree, another library has changed the blocks, or this glibc has
+ * another header.  In this case, never count again.
+ */
+static void
+check_header(const void *p, size_t nbytes)
+{
+	const uint32_t count = atomic_load_explicit(&record_header_count,
+						    memory_order_relaxed);
+	const uint64_t header = record_header(p);
+
+	if (count < RECORD_HEADERS_ENOUGH &&
+	    (header & RECORD_HEADER_IS_MAPPED) == 0)
+		atomic_store_explicit(&record_header_count,
+				      record_header_nbytes(header) == nbytes
+					      ? count + 1
+					      : RECORD_HEADERS_DIFFER,
+				      memory_order_relaxed);
 }
 
 size_t
 record_block_nbytes(const void *p)
 {
-	return owners_table != NULL ? record_old_nbytes(p) : SIZE_MAX;
+	real_usable_size_fn *const size_of =
+		atomic_load_explicit(&real_usable_size, memory_order_relaxed);
+	size_t nbytes;
+
+	if (size_of == NULL)
+		return SIZE_MAX;
+	if (record_knows_headers()) {
+		const uint64_t header = record_header(p);
+
+		if ((header & RECORD_HEADER_IS_MAPPED) == 0)
+			return record_header_nbytes(header);
+	}
+	nbytes = size_of((void *)(uintptr_t)p);
+	if (atomic_load_explicit(&real_is_glibc, memory_order_relaxed))
+		check_header(p, nbytes);
+	return nbytes;
 }
 
 uint64_t

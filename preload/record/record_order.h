@@ -28,16 +28,55 @@ struct record_block {
 void record_begin_owners(void);
 
 /*
- * Return the usable size of the old block of a realloc, or SIZE_MAX if the
- * allocator has no malloc_usable_size().
- */
-size_t record_old_nbytes(const void *p);
-
-/*
  * Return the usable size of a live block of malloc(), calloc() or realloc(), or
- * SIZE_MAX if there is no table of owners, which needs the size.
+ * SIZE_MAX if the allocator has no malloc_usable_size().
  */
 size_t record_block_nbytes(const void *p);
+
+/*
+ * The word before a block of glibc's allocator: the size of the block and of
+ * this word, and three bits.  malloc_usable_size() reads this word, too, but it
+ * takes several times as long, since it also reads the header of the next
+ * block.
+ */
+#define RECORD_HEADER_BITS	UINT64_C(7)
+#define RECORD_HEADER_IS_MAPPED UINT64_C(2) /* the block has its own mapping */
+
+static inline __attribute__((always_inline)) uint64_t
+record_header(const void *p)
+{
+	/*
+	 * relaxed: another thread may change one of the three bits when it
+	 * frees the block before this one.
+	 */
+	return atomic_load_explicit((const _Atomic uint64_t *)p - 1,
+				    memory_order_relaxed);
+}
+
+/* The usable size of a block with this header, without its own mapping. */
+static inline __attribute__((always_inline)) size_t
+record_header_nbytes(uint64_t header)
+{
+	return (header & ~RECORD_HEADER_BITS) - sizeof(header);
+}
+
+/*
+ * How many blocks of the program had such a header so far?  After
+ * RECORD_HEADERS_ENOUGH, all blocks have one.
+ */
+#define RECORD_HEADERS_ENOUGH UINT32_C(64)
+#define RECORD_HEADERS_DIFFER UINT32_MAX
+extern _Atomic uint32_t record_header_count
+	__attribute__((visibility("hidden")));
+
+static inline __attribute__((always_inline)) bool
+record_knows_headers(void)
+{
+	/* relaxed: the count says nothing about other data. */
+	return atomic_load_explicit(&record_header_count,
+				    memory_order_relaxed) ==
+	       RECORD_HEADERS_ENOUGH;
+}
 
 /*
  * Can this event do without a stamp, in stamped mode?  It can if the thread
@@ -56,6 +95,22 @@ record_is_ordered(const struct thread *t, const struct record_block *block)
 	       atomic_load_explicit(&clock_epoch, memory_order_relaxed) ==
 		       t->epoch &&
 	       owners_have(t->owner, block->address, block->nbytes);
+}
+
+/*
+ * Like record_is_ordered(), for a block of 'nbytes' bytes at 'address'.  The
+ * answer is also false if the block has more bytes than a page, or none.  This
+ * function calls no other, so that its callers need no stack frame.
+ */
+static inline __attribute__((always_inline)) bool
+record_is_ordered_small(const struct thread *t, uintptr_t address,
+			size_t nbytes)
+{
+	/* relaxed: see record_is_ordered(). */
+	return owners_table != NULL &&
+	       atomic_load_explicit(&clock_epoch, memory_order_relaxed) ==
+		       t->epoch &&
+	       owners_have_small(t->owner, address, nbytes);
 }
 
 /*
