@@ -36,6 +36,84 @@ put_stack(struct narrate_stacks *s, uint64_t thread, uint32_t stack,
 }
 
 /*
+ * How to make the plain record of an alloc or a free of a run as one number of
+ * 8 bytes, whose first byte is the first byte of the record.
+ */
+struct short_form {
+	uint64_t constant; /* the tag, and the bytes after the address */
+	/* The largest size that fits, and the bits of a size, less the origin */
+	uint64_t size_max, size_mask;
+	uint32_t size_shift, address_shift;
+	size_t nbytes; /* length of the record */
+};
+
+/*
+ * Prepare the form of records with this tag.  Return false if such a record has
+ * more than 8 bytes.
+ */
+static bool
+begin_form(const struct encoder_run *run, unsigned tag, struct short_form *form)
+{
+	const bool has_size = tag == HATF_ALLOC;
+	const size_t size_nbytes = has_size ? run->size.nbytes : 0;
+	const size_t nbytes = 1 + size_nbytes + run->address.nbytes;
+	uint8_t record[8] = { (uint8_t)tag };
+
+	if (nbytes + run->tail_nbytes > sizeof(record))
+		return false;
+	memcpy(record + nbytes, &run->tail, run->tail_nbytes);
+	form->constant = get_be64(record);
+	form->size_max = has_size ? run->size.mask : UINT64_MAX;
+	form->size_mask = (UINT64_C(1) << 8 * size_nbytes) - 1;
+	form->size_shift = (uint32_t)(56 - 8 * size_nbytes);
+	form->address_shift = (uint32_t)(64 - 8 * nbytes);
+	form->nbytes = nbytes + run->tail_nbytes;
+	return true;
+}
+
+/*
+ * Like put_words(), for records that have at most 8 bytes.  'form' is indexed
+ * by the tag.
+ */
+static __attribute__((noinline)) size_t
+put_short_words(struct encoder_run *run, const struct short_form *form,
+		const uint64_t *words, size_t count)
+{
+	const struct layout_field size = run->size, address = run->address;
+	const uint64_t address_mask = (UINT64_C(1) << 8 * address.nbytes) - 1;
+	const uint8_t *const end = run->end;
+	uint8_t *next = run->next;
+	uint64_t free_count = 0;
+	size_t i;
+
+	for (i = 0; i < count && next < end; i++) {
+		const uint64_t word = words[i];
+		const unsigned tag = word & EVENT_KIND_MASK;
+		const struct short_form *const f = &form[tag & 1];
+		const uint64_t raw_size =
+			layout_raw(&size, word >> EVENT_SIZE_SHIFT);
+		const uint64_t raw_address =
+			layout_raw(&address, word & ~EVENT_ADDRESS_EXTRA_BITS);
+
+		if (tag > HATF_FREE ||
+		    raw_address + address.sign > address.mask ||
+		    raw_size + size.sign > f->size_max)
+			break;
+		put_be64(next, f->constant |
+				       (raw_size & f->size_mask)
+					       << f->size_shift |
+				       (raw_address & address_mask)
+					       << f->address_shift);
+		next += f->nbytes;
+		free_count += tag;
+	}
+	run->next = next;
+	run->count += i;
+	run->free_count += free_count;
+	return i;
+}
+
+/*
  * Put plain records of the events in 'words'.  Stop before a word that is
  * neither an alloc nor a free, and before an event that encoder_run_put()
  * refuses.  Return how many words were put.  The loop works on a copy of '*run'
@@ -46,8 +124,12 @@ static __attribute__((noinline)) size_t
 put_words(struct encoder_run *run, const uint64_t *words, size_t count)
 {
 	struct encoder_run records = *run;
+	struct short_form form[2];
 	size_t i;
 
+	if (begin_form(run, HATF_ALLOC, &form[HATF_ALLOC]) &&
+	    begin_form(run, HATF_FREE, &form[HATF_FREE]))
+		return put_short_words(run, form, words, count);
 	for (i = 0; i < count; i++) {
 		const uint64_t word = words[i];
 		const unsigned tag = word & EVENT_KIND_MASK;
