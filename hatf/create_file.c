@@ -4,8 +4,8 @@
  * comes from a directory or from another file
  *
  * A trace contains command lines, file names and addresses, so a file with such
- * data must be readable only by the owner of the file.  The new file does not
- * get the mode of the input, because the input may be a pipe, and users can
+ * data must be readable only by the owner of the file.  Do not copy the mode of
+ * the trace that the data comes from: that trace may be a pipe, and users can
  * share the new file by chmod.
  */
 #include "hatf/create_file.h"

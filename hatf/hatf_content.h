@@ -309,9 +309,9 @@ HATF_API bool hatf_attr_put(uint8_t *buf, size_t cap, size_t *used,
 
 /*
  * A place in the code.  A member is NULL or 0 if it is unknown.  If the
- * definition of a frame in a trace names no program or library, 'object' is the
- * one that was mapped at the frame's address when the frame was defined.  The
- * "HATF object" comments of the trace say what was mapped where.
+ * definition of a frame in a trace names no object, 'object' is the program or
+ * library that was mapped at the frame's address when the frame was defined.
+ * The "HATF object" comments of the trace say what was mapped where.
  */
 struct hatf_frame {
 	/* names as in the source code; NUL-terminated */

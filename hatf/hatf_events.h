@@ -77,10 +77,10 @@ HATF_API const char *hatf_violation_text(enum hatf_violation violation);
 struct hatf_event {
 	enum hatf_event_kind kind;
 	/*
-	 * A violation by this event, or a late report about the realloc before
-	 * it: the realloc announced a record that is missing or does not match
-	 * the realloc, which shows only now (FORMAT "Realloc").  If there are
-	 * several violations, this is one of them.
+	 * A violation by this event, or one by the realloc before it that shows
+	 * only now: the realloc announced a record that is missing or does not
+	 * match the realloc (FORMAT "Realloc").  If there are several
+	 * violations, this is one of them.
 	 */
 	enum hatf_violation violation;
 	uint8_t tag; /* tag of the event's first record */
@@ -88,9 +88,9 @@ struct hatf_event {
 	 * The event frees or reallocates a block that a forked child inherited
 	 * from its parent, or that the process allocated before its trace
 	 * began.  'object', 'birth_time' and 'birth_event' are then 0, with one
-	 * exception: a realloc can make the block an object of this trace,
-	 * which begins with this realloc.  'old_size' is 0 if the parent's
-	 * trace has not been read.
+	 * exception: a realloc can make the block an object of this trace.  The
+	 * birth of the object is then this realloc.  'old_size' is 0 if the
+	 * parent's trace has not been read.
 	 */
 	bool inherited;
 	/*
@@ -180,10 +180,12 @@ enum hatf_heritage {
 	HATF_HERITAGE_UNKNOWN = 2, /* hatf_events_inherit() was not called */
 	/*
 	 * the trace, or the trace of an ancestor, does not say exactly which
-	 * blocks were inherited.  Either its header lacks the name of the
-	 * parent's trace or of the previous segment, or the exact event of the
-	 * fork; or the trace began later than its process; or its carried
-	 * blocks are not exact (FORMAT "Header")
+	 * blocks were inherited, for one of these reasons (FORMAT "Header"):
+	 *
+	 *   - Its header lacks the name of the parent's trace or of the
+	 *     previous segment, or the exact event of the fork.
+	 *   - The trace began later than its process.
+	 *   - Its carried blocks are not exact.
 	 */
 	HATF_HERITAGE_INEXACT = 3,
 	/*
@@ -355,10 +357,10 @@ HATF_API enum hatf_status hatf_events_keep_order(struct hatf_events *events);
 /*
  * hatf_events_live_before() stores the live object of 'heap' with the highest
  * address below 'address'.  hatf_events_live_after() stores the live object
- * with the lowest address above 'address', if this address is not above 'last'.
- * Return false if there is no such object.  Call hatf_events_keep_order()
- * first.  The result is the state after all events that have been read; to see
- * the state after each event, call hatf_events_read() for one event at a time.
+ * with the lowest address that is above 'address' and at most 'last'.  Return
+ * false if there is no such object.  Call hatf_events_keep_order() first.  The
+ * result is the state after all events that have been read; to see the state
+ * after each event, call hatf_events_read() for one event at a time.
  */
 HATF_API bool hatf_events_live_before(struct hatf_events *events, uint64_t heap,
 				      uint64_t address,

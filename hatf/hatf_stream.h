@@ -108,14 +108,14 @@ HATF_API const char *hatf_format_of_path(const char *path,
 /* ----------------------------------------------------------------- files */
 
 /*
- * Open a file for reading.  The name of the file came from a directory or from
- * another file, which an attacker may have written.  The file must be a regular
- * file outside the kernel's own file systems (procfs, sysfs and similar).  The
- * function never opens any other file, because opening a device may have
- * effects.  The call never waits, and never follows a symbolic link in the last
- * component of 'path'.  Store a descriptor, which the caller closes.  Errors:
- * HATF_IO, whose sys_errno is ELOOP for a symbolic link, EISDIR for a
- * directory, ENOTSUP for any other file that is refused.
+ * Open a file for reading.  Use this function if 'path' came from a directory
+ * or from another file, because an attacker may have chosen the name.  The file
+ * must be a regular file outside the kernel's own file systems (procfs, sysfs
+ * and similar).  The function never opens any other file, because opening a
+ * device may have effects.  The call never waits, and never follows a symbolic
+ * link in the last component of 'path'.  Store a descriptor, which the caller
+ * closes.  Errors: HATF_IO, whose sys_errno is ELOOP for a symbolic link,
+ * EISDIR for a directory, ENOTSUP for any other file that is refused.
  */
 HATF_API enum hatf_status hatf_file_open_found(const char *path, int *fd_ret,
 					       struct hatf_error *err);
@@ -140,8 +140,9 @@ struct hatf_reader;
 enum {
 	HATF_READER_METADATA = 1, /* return metadata records, too */
 	/*
-	 * for "hummingbird": number the allocations from 1, and return this
-	 * number as the address of a block, instead of the tag in the trace
+	 * for "hummingbird", whose traces name each block by a tag: number the
+	 * allocations from 1, and return this number, instead of the tag, as
+	 * the address of the block
 	 */
 	HATF_READER_SEQUENCE_TAGS = 2,
 	/*
@@ -203,7 +204,7 @@ struct hatf_reader_options {
  * 'options' may be NULL, for the defaults; it is used only during the call.
  *
  * Store a reader, which the caller closes.  Errors: HATF_IO; HATF_NO_MEMORY;
- * HATF_NOT_HATF (the file is empty, or its first bytes are no trace);
+ * HATF_NOT_HATF (the file is empty, or does not begin like a trace);
  * HATF_NOT_READ; HATF_NO_LIBRARY; HATF_BAD_OPTION ("struct_nbytes"; "flags": an
  * unknown bit; "jobs": too many; "reserved"; "format": there is no such format,
  * or it can only be written); and, if the first bytes of the trace are damaged:
@@ -217,11 +218,11 @@ hatf_reader_open(const char *path, const struct hatf_reader_options *options,
 /*
  * Read up to 'max' records into 'records' and store in '*n_ret' how many.  With
  * HATF_OK, there is at least one record, unless 'max' is 0.  At the end of the
- * stream, store no record and return HATF_END.  If the trailer is missing, or
- * the mark that ends a trace of another system, return HATF_NO_TRAILER instead;
- * only traces whose first record is a "HATF 1.0" comment have a trailer.
- * Records before an error are returned before the error.  An error is sticky:
- * each later call returns it again.
+ * stream, store no record and return HATF_END.  Return HATF_NO_TRAILER instead
+ * if the first record was a "HATF 1.0" comment and the trailer is missing, or
+ * if a trace of another system lacks the mark that must end it.  Records before
+ * an error are returned before the error.  An error is sticky: each later call
+ * returns it again.
  *
  * Errors: HATF_NO_TRAILER, HATF_TRUNCATED, HATF_BAD_TAG, HATF_BAD_METADATA,
  * HATF_BAD_COMPRESSION, HATF_BAD_COMMENT, HATF_BAD_FIELD, HATF_LIMIT, HATF_IO,

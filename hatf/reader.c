@@ -36,7 +36,8 @@ struct hatf_reader {
 	 */
 	struct hatf_record first;
 	bool has_first;
-	struct disorder disorder; /* used if 'watches' is set */
+	/* if 'watches' is set, counts calls that are out of order */
+	struct disorder disorder;
 	bool watches;
 };
 
