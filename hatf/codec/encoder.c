@@ -148,10 +148,10 @@ put_alloc_free(struct encoder *e, unsigned tag, uint64_t size, uint64_t address,
  * Does the layout suit put_short_run()?  There are three conditions:
  *
  *   - Records store nothing after the address.
- *   - The size is neither a delta nor a stride, so no size depends on the size
- *     before it.
- *   - Every other field that is a stride has the stride 0, so its value never
- *     changes.
+ *   - The interpretation of the size is neither delta nor stride, so no size
+ *     depends on the size before it.
+ *   - Every other field with the interpretation stride has the stride 0, so its
+ *     value never changes.
  */
 static bool
 is_short(const struct layout_field *f)
@@ -272,10 +272,10 @@ put_span(struct encoder *e, const struct hatf_record *records, size_t n)
 
 /*
  * Write the metadata at the beginning of a new block.  'first' is the record
- * that the caller writes next, or NULL.  The metadata suits 'first', so that
- * the planner gets a base for addresses.  If the planner already has a base,
- * ignore 'first', because its address may be far from all others, and would
- * then make the address field wide.
+ * that the caller writes next, or NULL.  Plan the metadata for 'first', because
+ * the planner takes its first base for addresses from a record.  If the planner
+ * already has a base, ignore 'first', because its address may be far from all
+ * others, and would then make the address field wide.
  */
 static void
 put_restart(struct encoder *e, const struct hatf_record *first)

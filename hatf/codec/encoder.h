@@ -6,11 +6,11 @@
  * metadata that a planner (place.h) puts between them, and the comments that
  * frame a block.  The recorder and hatf_writer use this encoder.
  *
- * The encoder keeps records in its span until the span has no room for the next
- * record, or until encoder_flush(), encoder_end_column() or encoder_end()
- * writes them.  In fast mode, the encoder writes most records at once, without
- * the span (see put_at_once()).  'used' does not include the records of the
- * span.
+ * The encoder keeps records in its span, an array of records not yet written,
+ * until the span has no room for the next record, or until encoder_flush(),
+ * encoder_end_column() or encoder_end() writes them.  In fast mode, the encoder
+ * writes most records at once, without the span (see put_at_once()).  'used'
+ * does not include the records of the span.
  *
  * The encoder runs inside traced programs, in a thread without libc state of
  * its own.  So neither this file nor any other file of its folder allocates,

@@ -86,10 +86,10 @@ field_states_set(struct trellis_costs *c, int first, int second)
 }
 
 /*
- * Set all costs to 0, except those of changes of state that are forbidden:
- * before any tied use (TRELLIS_TIED), the change to another state of the same
- * group; before a use of class FIELD_CLASS_UNUSED, which is tied, also the
- * change to the other group.
+ * Set all costs to 0, but forbid these changes of state:
+ *
+ *   - to another state of the same group, before any tied use (TRELLIS_TIED);
+ *   - to the other group, before a use of class FIELD_CLASS_UNUSED.
  */
 static void
 init_rules(struct trellis_rules *r)
@@ -139,7 +139,7 @@ init_size_rules(struct trellis_rules *r)
 }
 
 /*
- * Return the bytes that a difference or offset of this class needs (see
+ * Return how many bytes a difference or offset of this class needs (see
  * field_states.h).
  */
 static unsigned

@@ -13,10 +13,11 @@
  *
  * "default, after 2" means: the interpretation is default, and the last width
  * before it was 2.  A change from default to none restores that width without a
- * "set fieldSize" record.  A delta of 0 bytes repeats the previous value.  One
- * "set fieldSize" record gives a delta a width of 0 bytes, and another restores
- * the width.  Each of these records is shorter than the record that sets a
- * default.  Under baseOffset, a field of 0 bytes has the value of the base.
+ * "set fieldSize" record.  A delta of 0 bytes repeats the previous value, so
+ * time, thread and heap need no default: a "set fieldSize" record, which gives
+ * the delta the width 0 or another width, takes 4 bytes; a record that sets a
+ * default takes 12.  Under baseOffset, a field of 0 bytes has the value of the
+ * base.
  *
  * These functions keep the rules of encoder.h for code in traced programs, and
  * any thread may call them.

@@ -45,8 +45,9 @@ struct field_uses {
 	/*
 	 * Each of these four members is the OR of one number per record of the
 	 * span, except comments.  For time, thread and heap, this number is the
-	 * record's value XOR field_uses_previous().  For the attributes, it is
-	 * their length.
+	 * record's value XOR field_uses_previous(), so 0 means that the field
+	 * never changes in the span.  For the attributes, it is their length,
+	 * so 0 means that no record has attributes.
 	 */
 	uint64_t time, thread, heap;
 	uint32_t attributes;

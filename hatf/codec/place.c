@@ -269,10 +269,10 @@ present_state(const struct field_plan *f)
 }
 
 /*
- * Set the cost of each state at the start of the span.  If 'present' is not
- * FIELD_STATE_OTHER, this state costs 0, and the span can start in no other
- * state.  Else estimate for each state the length of the metadata that enters
- * it.
+ * Set the cost of each state at the start of the span.  If 'present', the state
+ * before the span, is not FIELD_STATE_OTHER, it costs 0, and the span can start
+ * in no other state.  Else estimate for each state the length of the metadata
+ * that enters it.
  */
 static void
 start_costs(const struct field_plan *f, unsigned present,

@@ -51,8 +51,8 @@ struct place_change {
  * block.
  *
  * Return the number of records planned, at least 1.  It is less than 'n' if
- * there is no room for more changes, or if the planner does not consider more
- * records.  The next span begins after these records, with the resulting
+ * there is no room for more changes, or if 'n' is more than the planner plans
+ * in one call.  The next span begins after these records, with the resulting
  * layout.
  */
 typedef size_t place_fn(void *context, const struct layout *layout,
