@@ -67,8 +67,8 @@ fits_narrow(const struct block *block)
 /* -------------------------------------------------------------- one page */
 
 /*
- * Compile functions with loops over slots twice: for slots of three words and
- * of four.
+ * Inline such a function twice, for slots of three words and of four.  Its
+ * parameter 'words' is then a constant.
  */
 #define FOR_BOTH_LENGTHS static inline __attribute__((always_inline))
 

@@ -32,7 +32,7 @@ struct heap {
 };
 
 struct heaps {
-	struct heap first;    /* heap 0, malloc's */
+	struct heap first;    /* heap 0, the heap of malloc() */
 	struct heap **others; /* all other heaps, in any order */
 	size_t other_count, other_cap;
 	struct u64_map index; /* maps an id to 'value', the index in 'others' */

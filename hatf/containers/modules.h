@@ -19,9 +19,8 @@
 #include "hatf/containers/string_table.h"
 
 /*
- * Maximum number of mappings at a time.  A process has some hundreds of
- * mappings.  The time to add a mapping is proportional to the number of
- * mappings.
+ * Maximum number of mappings at a time.  A process usually has a few hundred.
+ * The time to add a mapping is proportional to the number of mappings.
  */
 #define MODULE_MAX 16384
 

@@ -34,8 +34,8 @@
 #define ENTRIES_MEAN 8u
 
 /*
- * The size of a huge page, and the size from which on grow_array() asks for
- * huge pages.
+ * The size of a huge page.  grow_array() asks for huge pages for arrays of this
+ * size or more.
  */
 #define HUGE_NBYTES ((size_t)2 << 20)
 

@@ -226,7 +226,7 @@ seek(const struct hatf_stacks *s, const struct hatf_stack *stack)
 {
 	/*
 	 * Each id fits in 32 bits, so one word has room for both ids.  The hash
-	 * uses the random seed of the map 'others'.
+	 * uses the random seed of stack_ids.others.
 	 */
 	const uint64_t content = stack->parent << 32 | stack->frame;
 	size_t slot = u64_map_hash(&s->stack_ids.others, content);

@@ -307,10 +307,10 @@ decode_plain_run(struct decoder *d, const uint8_t **next, const uint8_t *end,
 }
 
 /*
- * Step over the records from 'rec' on for which the latest realloc still waits:
- * the records that it announced, or the record that ends the wait.  Subtract
- * the announced records from d->event_count, because count_run() adds all
- * records to it.  Return the first record that is not stepped over.
+ * From 'rec' on, step over records as long as a record that a realloc announced
+ * is still expected.  Subtract the announced records from d->event_count,
+ * because count_run() adds all records to it.  Return the first record that is
+ * not stepped over.
  */
 static const struct hatf_record *
 count_parts(struct decoder *d, const struct hatf_record *rec,

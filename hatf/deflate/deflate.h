@@ -57,7 +57,7 @@ size_t deflate_bound(size_t nbytes);
 /*
  * Compress in[0, in_nbytes) as one gzip member into 'out', and return the
  * length of the member.  'out' has 'out_cap' bytes, at least
- * deflate_bound(in_nbytes), which must be below 4 GiB.  'work' is scratch
+ * deflate_bound(in_nbytes).  This bound must be below 4 GiB.  'work' is scratch
  * memory of deflate_work_nbytes(level) bytes, aligned to 64; NULL for
  * DEFLATE_LEVEL_STORED.
  */

@@ -21,8 +21,9 @@ enum {
 };
 
 /*
- * zconf.h gives (1 << (WINDOW_BITS + 2)) + (1 << (MEM_LEVEL + 9)) as the bytes
- * that zlib needs.  Add 16 KiB for its state and for alignment.
+ * According to zconf.h, zlib needs
+ * (1 << (WINDOW_BITS + 2)) + (1 << (MEM_LEVEL + 9)) bytes.  Add 16 KiB for the
+ * state of zlib and for alignment.
  */
 #define WORK_NBYTES                                                          \
 	(((size_t)1 << (WINDOW_BITS + 2)) + ((size_t)1 << (MEM_LEVEL + 9)) + \

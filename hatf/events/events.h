@@ -47,7 +47,8 @@ struct hatf_events {
 	uint64_t left_over_address;
 	/* heap of 'left_over'; NULL: there is no such block */
 	struct heap *left_over_heap;
-	bool ours; /* this project wrote the trace, so check strictly */
+	/* this project wrote the trace, so check all rules of FORMAT */
+	bool ours;
 	/*
 	 * our recorder wrote the trace: each thread must be created before use;
 	 * each heap, too, unless 'inherits' is set
