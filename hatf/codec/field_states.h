@@ -64,9 +64,9 @@ enum {
 };
 
 /*
- * FIELD_STATE_OTHER: a state outside the trellis.  FIELD_STATE_NO_WIDTH: a
- * field may have fewer than eight states; in the tables of widths, this number
- * marks the states that it does not have.
+ * FIELD_STATE_OTHER: a state outside the trellis.  FIELD_STATE_NO_WIDTH: in the
+ * tables of widths, the entry of a state that a field does not have, because
+ * the field has fewer than eight states.
  */
 #define FIELD_STATE_OTHER    TRELLIS_STATES
 #define FIELD_STATE_NO_WIDTH 255

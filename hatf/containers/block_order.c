@@ -39,7 +39,8 @@ ordered_home(const struct block_page *page, unsigned place)
 }
 
 /*
- * The nearest block found so far.  'place' is its offset in the page, plus 1.
+ * The nearest block found so far.  The member 'place' is the block's place
+ * plus 1, as block_slot_get_place() returns it.
  */
 struct found {
 	const uint64_t *slot; /* NULL: no block found so far */
@@ -47,10 +48,10 @@ struct found {
 };
 
 /*
- * If the block in slot 'i' is after the found block, and its offset in the page
- * is less than 'last', make it the found block.  Return false if the slot is
- * free.  (A variable 'place' is an offset plus 1, so 'place <= last' means that
- * the offset is less than 'last'.)
+ * If the block in slot 'i' is after the found block, and its place is less than
+ * 'last', make it the found block.  Return false if the slot is free.  (In this
+ * function, the variable 'place' is the block's place plus 1, so 'place <=
+ * last' means that the block's place is less than 'last'.)
  */
 static inline bool
 take_later(const struct block_page *page, unsigned i, unsigned last,

@@ -40,7 +40,8 @@
 #define HUGE_NBYTES ((size_t)2 << 20)
 
 /*
- * A free row is prefetched this many additions of blocks before its use.
+ * find_free_row() prefetches a free row this many blocks before a new block
+ * takes the row.
  */
 #define FREE_AHEAD 8
 

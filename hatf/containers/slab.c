@@ -72,9 +72,8 @@ add_chunk(struct slab *slab, size_t array_nbytes)
 	struct slab_chunk *chunk;
 
 	/*
-	 * A chunk as large as all earlier chunks together doubles the memory of
-	 * the slab.  If the array does not fit into such a chunk, make the
-	 * chunk larger.  But make no chunk larger than CHUNK_MAX.
+	 * Make the chunk as large as all earlier chunks together, or larger if
+	 * the array needs more.  But make no chunk larger than CHUNK_MAX.
 	 */
 	while (nbytes < array_nbytes + SLAB_LINE_NBYTES)
 		nbytes *= 2;

@@ -30,9 +30,9 @@ struct hatf_events {
 	struct inherited inherited;
 	struct pairing pairing;
 	/*
-	 * Size, time and heap of the latest realloc, with which fits_realloc()
-	 * compares the records that the realloc announces.  (Other records
-	 * overwrite the values, but have no announced records.)
+	 * Size, time and heap of the latest record that no realloc announced.
+	 * If this record is itself a realloc, fits_realloc() compares the
+	 * values with those of the records that it announced.
 	 */
 	uint64_t realloc_size, realloc_time, realloc_heap;
 	/*
