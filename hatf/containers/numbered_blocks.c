@@ -47,7 +47,7 @@
 
 _Static_assert(BLOCK_EVENT_MAX >> NUMBERED_PLACE_SHIFT == 0 &&
 		       NUMBERED_PLACE_SHIFT + NUMBERED_PLACE_BITS < 63,
-	       "an event number, a place and a flag fit a word");
+	       "an event number, a place and a flag must fit a word");
 
 void
 numbered_blocks_init(struct numbered_blocks *blocks)
