@@ -6,8 +6,8 @@
  * alloc and free records that the realloc announces (pairing.h), so a trace
  * without these records has the same meaning; on_part() describes the only
  * exception.  A trace by another program may lack all announced records of a
- * realloc.  Otherwise a missing record is a violation.  The stage notices it
- * only at the next event, and reports it with that event.
+ * realloc.  Otherwise a missing record is a violation.  The stage notices a
+ * missing record only at the next event, and reports it with that event.
  *
  * If an event contradicts earlier events, the stage believes the later event
  * (see hatf_events_read()).  So one defect gives one violation, not a series of
@@ -118,8 +118,8 @@ drop_doubtful(struct hatf_events *ev, struct heap *heap, uint64_t address)
 /*
  * 'address' was just allocated.  If the live set has an inherited block there,
  * stop counting this block.  If the state of 'address' at the fork is unknown,
- * the parent may have freed the block before.  In this case, also remove the
- * block, so that the allocation is not reported as a violation.
+ * the parent may have freed the block before the fork.  In this case, also
+ * remove the block, so that the allocation is not reported as a violation.
  */
 static void
 replace_inherited(struct hatf_events *ev, struct heap *heap, uint64_t address)
@@ -163,9 +163,9 @@ begin_block(struct hatf_events *ev, struct heap *heap, struct hatf_event *out)
 
 /*
  * Handle a free or realloc of an address at which the live set has no block.
- * There may be an inherited block, unless an earlier event shows that there is
- * none; without one, the event is a violation.  'dies' is true if the event
- * frees this block, or makes it an object of this trace.
+ * The block may be inherited, unless an earlier event shows that it is not.  If
+ * it cannot be inherited, the event is a violation.  'dies' is true if the
+ * event frees the inherited block, or makes it an object of this trace.
  */
 static void
 on_unknown_block(struct hatf_events *ev, struct hatf_event *out,
@@ -622,8 +622,8 @@ handle(struct hatf_events *ev, const struct hatf_record *rec,
 }
 
 /*
- * Read the next records.  At the end of the trace, check that no record is
- * missing that the final realloc announced.
+ * Read the next records.  At the end of the trace, check that the last realloc
+ * has all the records that it announced.
  */
 static enum hatf_status
 fetch(struct hatf_events *ev)

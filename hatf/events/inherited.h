@@ -62,9 +62,9 @@ void inherited_set_exact(struct inherited *inherited,
 bool inherited_may_be(struct inherited *inherited, uint64_t address);
 
 /*
- * Record that the block at 'address' was freed or reallocated: an inherited
- * block that is not in the live set.  First call inherited_may_be(), which must
- * return true.  Return false if there is no memory.
+ * Record that an inherited block, which is not in the live set, was freed or
+ * reallocated at 'address'.  First call inherited_may_be(), which must return
+ * true.  Return false if there is no memory.
  */
 bool inherited_note(struct inherited *inherited, uint64_t address);
 

@@ -8,13 +8,13 @@
  * comments, other threads may have allocated and freed blocks, and the trace
  * does not show whether this was before the kernel copied the memory.  The
  * state of the addresses that these threads used is therefore unknown
- * ('unsure').  A realloc that is still in progress at the second comment has
- * its record later.  So a "HATF realloc" comment between the two comments has
- * its addresses.
+ * ('unsure').  If a realloc is still in progress at the second comment, its
+ * record comes later.  A "HATF realloc" comment between the two comments
+ * therefore gives the addresses of the realloc.
  *
  * A trace can be split into segments.  A later segment of the child begins with
- * the live blocks that the child itself allocated.  It does not repeat the
- * inherited blocks.  These are the inherited blocks that are still live at the
+ * the live blocks that the child itself allocated, but does not repeat the
+ * inherited blocks.  Its inherited blocks are those that are still live at the
  * end of the segment before it.
  *
  * If the parent is itself a forked child, first give the parent's stage the
@@ -185,7 +185,8 @@ take_file(struct ancestor *a, const struct birth *birth)
 /*
  * Find the parent's trace in the folder of the child's trace.  If the child is
  * the caller's trace (a->child is NULL), this is the folder of 'child_path'.
- * Otherwise, the child is an ancestor whose file is open with its folder.
+ * Otherwise, the child is itself an ancestor, and its 'file' has a descriptor
+ * of the folder.
  */
 static bool
 find_beside(struct ancestor *a, const char *child_path,
@@ -352,9 +353,10 @@ note_realloc(struct u64_map *unsure, const struct hatf_event *e)
 
 /*
  * Collect the addresses that were used between the two comments about the fork.
- * If the second comment is missing, collect up to the end of the trace.
- * '*whole_ret' is false only if the process went on after this end.  Return
- * false if there is no memory.
+ * If the second comment is missing, collect up to the end of the trace.  In
+ * this case, if the process went on after the end of the trace, addresses may
+ * be missing, so set '*whole_ret' to false.  Return false if there is no
+ * memory.
  */
 static bool
 collect_unsure(struct ancestor *a, uint64_t fork, struct u64_map *unsure,

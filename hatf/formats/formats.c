@@ -12,7 +12,7 @@
 	 HATF_KEEPS_HEAP | HATF_KEEPS_ATTRIBUTES | HATF_KEEPS_SITE |     \
 	 HATF_KEEPS_STACKS | HATF_KEEPS_SYMBOLS | HATF_KEEPS_COMMENTS)
 
-/* For some of the formats: other suffixes that file names often have. */
+/* Further suffixes of file names, for the formats that have some. */
 static const char *const json_suffixes[] = { ".jsonl", ".ndjson", NULL };
 static const char *const dhat_suffixes[] = { ".dhat.json", NULL };
 static const char *const pprof_suffixes[] = { ".pprof", NULL };

@@ -9,12 +9,12 @@
  * the surplus.
  *
  * Use: call batch_begin(); while batch_has_room(), read an item and add its
- * records; return batch_end().  A function that gets no memory sets
- * 'no_memory', and returns NULL or false.  If 'no_memory' is set, batch_end()
- * stops the source with HATF_NO_MEMORY, so a source need not check every
- * result.  Memory is bounded by the records of two batches, each with its
- * surplus.  Zero a 'struct batch' before use, and release it with batch_fini().
- * Only one thread may use a batch.
+ * records; return batch_end().  If memory runs out, a function sets
+ * 'no_memory', and returns NULL or false.  batch_end() then stops the source
+ * with HATF_NO_MEMORY, so a source need not check every result.  Memory is
+ * bounded by the records of two batches, each with its surplus.  Zero a 'struct
+ * batch' before use, and release it with batch_fini().  Only one thread may use
+ * a batch.
  */
 #ifndef HATF_BATCH_H
 #define HATF_BATCH_H

@@ -225,9 +225,9 @@ bool sink_header(const struct sink *s, struct text *t);
 
 /*
  * Append the text of the trailer comment.  The text states the number of
- * records so far, so the caller must write no other record before this comment.
- * SINK_TRAILER_MAX bytes have room for the text and for what the sink of HATF
- * adds to the text: a line with a number, and a checksum.
+ * records so far, so this comment must be the next record that the caller
+ * writes.  SINK_TRAILER_MAX bytes have room for the text and for what the sink
+ * of HATF adds to the text: a line with a number, and a checksum.
  */
 #define SINK_TRAILER_MAX 1024
 void sink_trailer(const struct sink *s, struct text *t);

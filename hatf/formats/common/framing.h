@@ -5,9 +5,9 @@
  * A trace by this project begins with a header comment.  Each trace block
  * begins with a comment that states its position.  The last record is a trailer
  * comment with the totals (FORMAT "Comments of this project").  These comments
- * show whether a piece is missing: the reader compares the positions, and the
- * numbers of records, events and bytes, that they state with what it has read.
- * A block comment or a trailer that contradicts the records is an error.
+ * show whether a piece is missing: the reader compares their positions and
+ * totals with what it has read.  A block comment or a trailer that contradicts
+ * the records is an error.
  *
  * Comments of a trace without a header are ignored.  Exception: in HATF, a
  * trailer that correctly states its own position is an error, because it shows

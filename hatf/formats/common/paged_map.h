@@ -4,9 +4,9 @@
  *
  * Use this for formats that give each block a number, larger than all earlier
  * ones, and later refer to the block by its number.  The values are stored in
- * pages of consecutive numbers, so adding the next number needs no search
- * unless the number begins a page, and a lookup is at most one search among the
- * pages.
+ * pages of consecutive numbers.  Adding the next number therefore needs no
+ * search, unless the number begins a page.  A lookup needs at most one search
+ * among the pages.
  *
  * Numbers may be added in any order, but a random order is slower.  Memory is
  * O(numbers in use): at worst one page for each number.  Only one thread may

@@ -47,9 +47,10 @@ bool sampling_print_rate(double rate, char *buf, size_t nbytes);
 uint64_t sampling_count(const struct hatf_record *rec);
 
 /*
- * Return which fraction of a block's words was sampled.  The block has 'nbytes'
- * bytes and one more word, its header.  The result is a fixed-point number, so
- * that the fractions of blocks of all sizes can be added.
+ * Return the fraction of a block's words that was sampled, as a fixed-point
+ * number.  The block has 'nbytes' bytes and one more word, its header.  The sum
+ * of these fractions, divided by the rate, is an estimate of the number of
+ * blocks (see sampling_scale_blocks()).
  */
 uint64_t sampling_blocks(const struct sampling *sampling, uint64_t nbytes,
 			 uint64_t sample_count);

@@ -239,7 +239,8 @@ add_record(struct source *s, const struct gperftools_thread *t, unsigned tag)
 	}
 	/*
 	 * The trace gives a thread's time only now and then, so 't->time' may
-	 * be before the time of the previous record.
+	 * be before the time of the previous record.  In this case, use the
+	 * time of the previous record again.
 	 */
 	if (t->time > g->time)
 		g->time = t->time;

@@ -528,7 +528,7 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 
 /* ------------------------------------------------------------------ opening */
 
-/* The two words of the header. */
+/* The decoded header of a file. */
 struct header {
 	uint64_t version;
 	unsigned word; /* word size in bits */
@@ -540,10 +540,11 @@ struct header {
 /*
  * Decode the header.  It has two numbers.  The first is a word with the value
  * 1, which shows the word size and the byte order.  The second is the version,
- * a 'long'.  A 32-bit word with the value 1 and the version after it never look
- * like a 64-bit word with the value 1, because the version is not 0.  If 'long'
- * is shorter than a word, the version fills only half of the second word, and
- * the first record begins after this half.
+ * a 'long'.  A header with 32-bit words is never mistaken for one with 64-bit
+ * words: its 1 and its version, read as one 64-bit word, have the value 1 only
+ * if the version is 0, which is invalid.  If 'long' is shorter than a word, the
+ * version fills only half of the second word, and the first record begins after
+ * this half.
  */
 static bool
 get_header(const uint8_t *p, struct header *header_ret)

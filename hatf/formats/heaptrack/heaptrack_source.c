@@ -547,8 +547,8 @@ static const struct line_kind line_kinds[] = {
 	{ 'S', BOTH, on_suppression },
 	{ '#', BOTH, NULL },
 	/*
-	 * heaptrack was attached to a running program, which may free blocks
-	 * that it allocated before heaptrack was attached
+	 * A line 'A' says that heaptrack was attached to a running program,
+	 * which may free blocks that it allocated before.
 	 */
 	{ 'A', BOTH, NULL },
 };

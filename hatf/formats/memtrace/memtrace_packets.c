@@ -51,11 +51,11 @@
 /*
  * From version 3 on, a domain reserves object ids in chunks of 10000, unless
  * the program sets another size.  The ids of a packet must be in one chunk.
- * The encoder does not know where chunks begin, so a packet of version 3 may
- * have ids of two adjacent chunks.  Our reader does not know either, and
- * refuses only packets with more ids than a chunk can have (is_next() in
- * memtrace_source.c).  So the encoder keeps packets short: a packet of version
- * 3 has at most this many allocations.
+ * The encoder does not know where chunks begin, so its packets may have ids of
+ * two adjacent chunks.  Our reader does not know either, and refuses only
+ * packets with more ids than a chunk can have (is_next() in memtrace_source.c).
+ * To stay far below the size of a chunk, the encoder puts at most this many
+ * allocations into a packet of version 3.
  */
 #define DOMAIN_ALLOCS_MAX 32
 

@@ -156,8 +156,9 @@ take_row(struct source *s, struct hatf_record *rec, size_t *want_ret)
 }
 
 /*
- * Decode rows of the section, as far as the window has whole rows.  Return how
- * many.  The next row needs at least '*want_ret' bytes in the window.
+ * Decode rows of the section, as long as the window has a whole row, and return
+ * how many.  Set '*want_ret' to a lower bound of the number of bytes that the
+ * next row needs in the window.
  */
 static size_t
 take(struct source *s, struct hatf_record *records, size_t max,

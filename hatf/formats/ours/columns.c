@@ -131,8 +131,9 @@ column_choose_base(uint64_t lowest, uint64_t highest, uint64_t base)
 		return base;
 	/*
 	 * If there is no base yet, return a base that suits the lowest
-	 * addresses, even if it does not suit the highest.  The lowest belong
-	 * to the heap, the highest to mapped files.
+	 * addresses, even if it does not suit the highest.  The lowest
+	 * addresses are usually in memory from brk(), the highest in memory
+	 * from mmap().
 	 */
 	return base == 0 || column_fits(lowest, highest, other) ? other : base;
 }

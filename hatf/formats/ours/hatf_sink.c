@@ -222,8 +222,8 @@ allocate(struct sink *s)
 		encoder_use_column(&h->encoder, h->column);
 	}
 	/*
-	 * In a compressed trace, each gzip member already has a checksum.  To a
-	 * bare trace, the encoder adds no comments, and thus no checksums.
+	 * In a compressed trace, each gzip member already has a checksum.  The
+	 * encoder adds no comments to a bare trace, and thus no checksums.
 	 */
 	h->encoder.has_sums = s->options.plain && !s->options.bare;
 	if (s->options.plain)
