@@ -41,8 +41,8 @@ struct framing {
 	uint64_t block_end;
 	/*
 	 * 'comment_end' is the offset at which the latest comment ends.
-	 * 'data_end' is the offset at which the latest record that is not a
-	 * comment ends; records after the latest comment do not count yet.
+	 * 'data_end' is the offset at which the last other record before this
+	 * comment ends.
 	 */
 	uint64_t comment_end, data_end;
 	uint64_t lost_count; /* number of lost events so far */

@@ -2,11 +2,11 @@
 /*
  * mtrc_sink.c - convert records to mpatrol's tracing files
  *
- * The index of a block is the highest index so far plus 1, unless a comment
- * before the alloc gives another index.  If mpatrol wrote the trace, some
- * allocs have such a comment.  A realloc keeps the index.  The sink assigns
- * names to entries of the name table as mpatrol does, so it reproduces, byte
- * for byte, a file that mpatrol wrote.
+ * The allocation index of a block is the highest index so far plus 1, unless a
+ * comment before the alloc gives another index.  If mpatrol wrote the trace,
+ * some allocs have such a comment.  A realloc keeps the index.  The sink
+ * assigns names to entries of the name table as mpatrol does, so it reproduces,
+ * byte for byte, a file that mpatrol wrote.
  */
 #include "hatf/formats/foreign/mtrc.h"
 
@@ -41,7 +41,7 @@
 #define SITE_COUNT 256
 
 /*
- * The name table, as a reader of the file will have it at this point.
+ * The name table that a reader of the file will have at this point.
  * find_slot() and put_name() compare names by address, because equal names of a
  * trace share one string.
  */
@@ -97,7 +97,7 @@ put_number(uint8_t *p, uint64_t n)
 
 /*
  * Return the slot of a name in cache->names.  A new name gets a free slot, or
- * replaces the name that was not used for the longest time, as in mpatrol.
+ * replaces the least recently used name, as in mpatrol.
  */
 static uint8_t
 find_slot(struct cache *cache, const char *name, bool *is_new_ret)

@@ -315,7 +315,7 @@ take_system(struct mtrc *m, struct cursor *c, uint64_t offset, uint8_t letter)
  * If the index of an allocation is not the highest so far plus 1, add a comment
  * with the index, so that the sink can reproduce the file.  Files skip some
  * indices, because mpatrol also counts its own allocations.  Early versions of
- * mpatrol also use an index again.
+ * mpatrol also reuse indices.
  */
 static bool
 note_index(struct mtrc *m, struct cursor *c, uint64_t offset, uint64_t index)
@@ -350,8 +350,8 @@ take_alloc(struct mtrc *m, struct cursor *c, uint64_t offset)
 		return false;
 	rec = batch_add(&m->batch, HATF_ALLOC);
 	/*
-	 * If another block still has this index, the new block takes the index
-	 * over.  Files of mpatrol reuse only the indices of freed blocks.
+	 * If another block still has this index, the new block takes over the
+	 * index.  Files of mpatrol reuse only the indices of freed blocks.
 	 */
 	if (rec == NULL || !paged_map_put(&m->blocks, index, address))
 		return fail(c, HATF_NO_MEMORY);

@@ -70,7 +70,7 @@ struct heaptrack {
 	uint32_t exe;
 	/* objects that are now mapped in the program's memory */
 	struct modules modules;
-	/* the mapped ranges of objects that comments of the trace describe */
+	/* mapped ranges that a comment of the trace already describes */
 	struct modules written_modules;
 	/* maps the address of a call to the id of its frame */
 	struct u64_map known_ips;

@@ -86,7 +86,10 @@ find(struct event_dtds *d, const char *name, size_t nbytes)
 	return NULL;
 }
 
-/* Can this be a name in a DTD?  print_record() writes the name into a DTD. */
+/*
+ * Is this a valid name in a DTD?  The name comes from the trace, and
+ * print_record() writes it into a DTD.
+ */
 static bool
 is_identifier(const char *s)
 {

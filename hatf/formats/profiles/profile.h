@@ -165,8 +165,8 @@ void profile_end(struct profile *p);
 
 /*
  * Store the stack of a site, innermost first, as '*count_ret' indices into
- * p->entries.  Add the entries that are missing there.  The caller frees the
- * array '*indices_ret'.  Errors: HATF_NO_MEMORY, HATF_LIMIT.
+ * p->entries.  Add entries that are missing in p->entries.  The caller frees
+ * the array '*indices_ret'.  Errors: HATF_NO_MEMORY, HATF_LIMIT.
  */
 enum hatf_status profile_stack(struct profile *p,
 			       const struct profile_site *site,
