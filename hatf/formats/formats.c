@@ -119,9 +119,8 @@ static const struct format formats[] = {
 	  .source = &hummingbird_source,
 	  .sink = &hummingbird_sink },
 	{ .name = "mtrace",
-	  .about =
-		  "log of glibc's mtrace(3), for its mtrace script; the offset "
-		  "of a caller in its function is omitted",
+	  .about = "log of glibc's mtrace(3), for the mtrace script; without "
+		   "the offsets after names of functions, such as \"+0x1a\"",
 	  .suffix = ".mtrace",
 	  .keeps = HATF_KEEPS_SIZE | HATF_KEEPS_ADDRESS |
 		   HATF_KEEPS_OLD_ADDRESS | HATF_KEEPS_REALLOC |
@@ -202,8 +201,8 @@ static const struct format formats[] = {
 	  .recognize = gperftools_recognize,
 	  .source = &gperftools_source },
 	{ .name = "mtrc",
-	  .about = "tracing file of mpatrol (up to version 1.5) for its "
-		   "mptrace; 32 and 64 bits, both byte orders",
+	  .about = "tracing file of mpatrol (up to version 1.5), for its tool "
+		   "mptrace; 32 or 64 bits, either byte order",
 	  .suffix = ".mtrc",
 	  .keeps = HATF_KEEPS_SIZE | HATF_KEEPS_ADDRESS |
 		   HATF_KEEPS_OLD_ADDRESS | HATF_KEEPS_REALLOC |

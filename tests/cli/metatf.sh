@@ -265,7 +265,7 @@ for command in info dump verify convert; do
 	[ "$command" = convert ] || run "$HATF" "$command" own.mtf
 	check_status "$command own.mtf" 1
 	check_one_line "$command own.mtf" \
-		"hatf *: own.mtf: a Meta-TF trace without records of HATF: *"
+		"hatf *: own.mtf: a Meta-TF trace without HATF records; *"
 done
 
 # A file that somebody wrote by hand is not replaced.

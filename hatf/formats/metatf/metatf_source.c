@@ -204,9 +204,10 @@ open_source(struct source *s)
 		return source_stop(s, HATF_NO_MEMORY, NULL);
 	mtf_reader_limit(m->reader, input_consumed(&s->window.input));
 	if (!has_hatf_records(m))
-		return source_stop(s, HATF_NOT_READ,
-				   "a Meta-TF trace without records of HATF: "
-				   "'hatf metatf dump' prints it");
+		return source_stop(
+			s, HATF_NOT_READ,
+			"a Meta-TF trace without HATF records; print "
+			"it with 'hatf metatf dump'");
 	return HATF_OK;
 }
 
