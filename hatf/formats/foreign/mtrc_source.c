@@ -441,7 +441,10 @@ end(struct source *s)
 		return;
 	}
 	s->offset += MTRC_MAGIC_NBYTES;
-	/* If the file is compressed, read it to its end to detect damage. */
+	/*
+	 * Read the file to its end, so that damage to compressed data is
+	 * noticed.
+	 */
 	do
 		s->window.next = s->window.end;
 	while (input_window_more(&s->window));

@@ -24,7 +24,10 @@
 #include "hatf/formats/common/format.h"
 #include "hatf/formats/memtrace/memtrace.h"
 
-/* The largest packet, in bytes; a reader's buffer has the same size. */
+/*
+ * The largest packet, in bytes; the buffer of Memtrace's reader has the same
+ * size.
+ */
 #define MEMTRACE_PACKET_MAX 32768
 
 /*

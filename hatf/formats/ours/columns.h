@@ -60,9 +60,10 @@ column_address(uint64_t raw, uint64_t base)
 }
 
 /*
- * The columns are full when they contain COLUMNS_BYTES_NBYTES bytes of
- * attributes and comments.  Before the last record they contain less, and this
- * record adds at most 65535 bytes, so all fit into COLUMNS_BYTES_MAX.
+ * The columns are full, even with fewer than 'cap' records, when they contain
+ * COLUMNS_BYTES_NBYTES bytes of attributes and comments.  Before the last
+ * record they contain less, and this record adds at most 65535 bytes, so all
+ * fit into COLUMNS_BYTES_MAX.
  */
 #define COLUMNS_BYTES_NBYTES ((size_t)1 << 20)
 #define COLUMNS_BYTES_MAX    (COLUMNS_BYTES_NBYTES + 65535)
