@@ -17,8 +17,8 @@
 
 /*
  * Require at least INSTRUCTION_COUNT_MIN instructions, because a shorter match
- * may be chance.  The field of the register has 7 bytes, but the number of a
- * register fits into REGISTER_NBYTES, so the other 3 bytes must be 0.
+ * may be a coincidence.  The field of the register has 7 bytes, but the number
+ * of a register fits into REGISTER_NBYTES, so the other 3 bytes must be 0.
  */
 #define INSTRUCTION_COUNT_MIN 2
 #define REGISTER_NBYTES	      4

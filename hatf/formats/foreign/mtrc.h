@@ -52,9 +52,9 @@
 #define MTRC_SYSTEM_KIND "HATF system\n"
 
 /*
- * First line of the comment before an alloc whose allocation index, the number
- * that mpatrol gave to the block, is not the highest so far plus 1 (FORMATS
- * "mtrc").
+ * First line of a comment that gives the allocation index of the next alloc,
+ * which is the number that mpatrol gave to the block.  There is such a comment
+ * only if the index is not the highest so far plus 1 (FORMATS "mtrc").
  */
 #define MTRC_INDEX_KIND "HATF mtrc\n"
 

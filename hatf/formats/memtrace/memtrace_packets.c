@@ -352,8 +352,9 @@ address_of(const struct memtrace_packets *w, uint64_t frame)
  * Return how many frames, from the first one on, have the same address, and so
  * share one location code.  Stop before a frame that repeats, because it is a
  * recursive call, and after PLACES_MAX frames.  Store the address in
- * '*address_ret'.  If the address is unknown, or if the trace is not from
- * Memtrace, so that its addresses are no location codes, store 0 and return 1.
+ * '*address_ret'.  Exception: store 0 and return 1 if the address is unknown,
+ * or if the trace is not from Memtrace, because its addresses are then not
+ * location codes.
  */
 static size_t
 count_places(const struct memtrace_packets *w, const uint64_t *frames,

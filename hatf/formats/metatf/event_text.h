@@ -17,9 +17,9 @@
  *	name=app.step
  *	fields=id=7 data="ab"
  *
- * The name of a record with fields is DTD_RECORD, and the record inside it has
- * the name of the DTD.  If the DTD gives the record no fields, a number with
- * the name of the DTD takes the place of the record inside.
+ * The name of a record with fields is DTD_RECORD, and the record nested in it
+ * has the name of the DTD.  If the DTD gives the record no fields, a number
+ * with the name of the DTD replaces the nested record.
  */
 #ifndef HATF_EVENT_TEXT_H
 #define HATF_EVENT_TEXT_H

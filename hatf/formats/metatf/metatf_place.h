@@ -23,7 +23,7 @@
  */
 #define PLACE_FIELDS 12
 
-/* Maximum number of values of a record that the placer gets. */
+/* Maximum number of values in a record that is passed to the placer. */
 #define PLACE_MOST_VALUES 4096
 
 struct metatf_place;
@@ -41,10 +41,10 @@ struct metatf_place *metatf_place_open(struct mtf_writer *w,
 void metatf_place_close(struct metatf_place *p);
 
 /*
- * Take a record, and copy the bytes to which its values point, which must be at
- * most 1 MiB.  The first 'single_count' values belong to fields that precede
- * all repeated fields; the placer chooses forms for these fields only.  Return
- * false if there is no memory or the writer has failed.
+ * Take a record, and copy the bytes to which its values point: at most 1 MiB.
+ * The first 'single_count' values belong to fields that precede all repeated
+ * fields; the placer chooses forms for these fields only.  Return false if
+ * there is no memory or the writer has failed.
  */
 bool metatf_place_put(struct metatf_place *p,
 		      const struct schema_record *record,
