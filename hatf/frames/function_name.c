@@ -27,9 +27,9 @@ static const char *const operators[] = {
 struct scan {
 	const char *next, *name;
 	/*
-	 * The first '<' of outermost template arguments, while 'next' is inside
-	 * them or directly after them; otherwise NULL.  In "f<g<int>>", this is
-	 * the first '<' from there to the end of the text.
+	 * While 'next' is inside the outermost template arguments, or directly
+	 * after them: the '<' that begins these arguments.  In "f<g<int>>", it
+	 * is the '<' after "f".  Otherwise NULL.
 	 */
 	const char *arguments;
 	unsigned depth;

@@ -14,7 +14,7 @@
 /*
  * 'object' is the path of a program or library.  If its file name begins like
  * that of the recorder or of an allocator, return this beginning, such as
- * "libjemalloc.so" (static).  Otherwise return NULL.
+ * "libjemalloc.so".  The string is static.  Otherwise return NULL.
  */
 const char *hidden_frames_find_library(const char *object);
 

@@ -34,7 +34,7 @@ add(struct comment_lines *lines, const char *line, size_t nbytes)
 	char *const value = key + key_nbytes + 1;
 
 	text_find(line, nbytes, key, value, nbytes - key_nbytes);
-	/* A value is a C string, so an unescaped NUL ends it. */
+	/* The value is a C string: its first NUL, escaped or not, ends it. */
 	lines->nbytes += key_nbytes + 1 + strlen(value) + 1;
 }
 

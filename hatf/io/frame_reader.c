@@ -35,8 +35,8 @@
 #define SKIP_HEADER_NBYTES 8
 
 /*
- * How many bytes of a frame the library gets first.  It then says how many more
- * bytes the header has.
+ * The library first gets this many bytes of a frame, and then says how many
+ * more bytes the header has.
  */
 #define FIRST_NBYTES 5
 

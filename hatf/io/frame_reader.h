@@ -8,8 +8,8 @@
  *
  * A reader passes to the library no more input than the library asks for, which
  * is one block of a frame.  So all data before a damaged block is returned
- * before the error.  The memory is bounded: a window of 2^FRAME_WINDOW_LOG_MAX
- * bytes for zstd, and 4 MiB a block for lz4.
+ * before the error.  The memory is bounded: the window of zstd has at most
+ * 2^FRAME_WINDOW_LOG_MAX bytes, and a block of lz4 at most 4 MiB.
  *
  * Used by one thread at a time.
  */
@@ -33,8 +33,8 @@ enum frame_kind {
 };
 
 /*
- * How many of the first bytes of a frame are enough to recognize its kind or,
- * if the frame is skippable, its length.
+ * This many bytes from the start of a frame show its kind or, if the frame is
+ * skippable, its length.
  */
 #define FRAME_PREFIX_NBYTES 8
 
@@ -52,7 +52,7 @@ enum frame_kind frame_kind_recognize(const uint8_t *bytes, size_t nbytes);
  */
 uint64_t frame_skip_nbytes(const uint8_t *bytes, size_t nbytes);
 
-/* Return "zstd", "lz4" or, for FRAME_NONE, NULL; static. */
+/* Return "zstd", "lz4" or, for FRAME_NONE, NULL.  The string is static. */
 const char *frame_kind_name(enum frame_kind kind);
 
 struct frame_reader;

@@ -54,7 +54,7 @@ size_t inflate_data_nbytes(const uint8_t *in, size_t in_nbytes);
 bool inflate_member(struct inflate *state, const uint8_t *in, size_t in_nbytes,
 		    uint8_t *out, size_t out_nbytes);
 
-/* Return the name of the library in use, "libdeflate" or "zlib"; static. */
+/* Return "libdeflate" or "zlib", the library in use.  The string is static. */
 const char *inflate_name(void);
 
 #endif /* HATF_INFLATE_H */

@@ -19,8 +19,8 @@
 #include <stdint.h>
 
 /*
- * Maximum length of a member, and of its data, that the queue takes.  The
- * members that the recorder writes are shorter.  Members that are longer go
+ * The queue takes members of at most this length, and with at most this much
+ * data.  The members that the recorder writes are shorter.  Longer members go
  * through zlib's streams.
  */
 #define INFLATE_AHEAD_MEMBER_NBYTES ((size_t)512 * 1024)

@@ -123,7 +123,8 @@ size_t input_read(struct input *in, uint8_t *to, size_t nbytes);
 bool input_may_unpack(const struct input *in, uint64_t nbytes);
 
 /*
- * Return "gzip", "zstd", "lz4", or NULL if the input is not compressed; static.
+ * Return "gzip", "zstd" or "lz4", as a static string; NULL if the input is not
+ * compressed.
  */
 const char *input_compression(const struct input *in);
 

@@ -166,7 +166,7 @@ lexer_take_trailing(struct lexer *x)
 	return copy_comment(x, &x->trailing);
 }
 
-/* Read a comment that ends with its line. */
+/* Read a comment from "//" to the end of the line. */
 static void
 skip_line(struct lexer *x)
 {

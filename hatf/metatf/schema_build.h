@@ -22,9 +22,9 @@ struct build {
 	/* for each property, by its ordinal: does a field use it? */
 	bool *is_used;
 	/*
-	 * for each property, by its ordinal: which previous value of the
-	 * section that is being made belongs to the property, as 1 plus its
-	 * index ('history' of struct schema_field); 0: none yet
+	 * For each property, by its ordinal: 1 plus the 'history' (schema.h) of
+	 * the fields that use the property in the section that is being made;
+	 * 0: no such field yet.
 	 */
 	uint32_t *histories;
 	uint32_t history_count;

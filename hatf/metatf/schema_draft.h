@@ -8,14 +8,14 @@
 /* Stands for "no repetition". */
 #define DRAFT_NO_REPEAT UINT32_MAX
 
-/* The origin of a step. */
+/* Where a step comes from. */
 struct step_origin {
 	/*
 	 * index of the step of the innermost repetition that contains this
 	 * step, or DRAFT_NO_REPEAT
 	 */
 	uint32_t repeat;
-	const char *name; /* name of the step before it was made unique */
+	const char *name; /* the step's name before the name was made unique */
 };
 
 /* A record that is being made. */

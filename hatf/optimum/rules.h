@@ -23,7 +23,7 @@ struct rules {
 	 */
 	struct costs forbidden[HATF_STRIDE + 1];
 	bool any_base;
-	uint64_t base; /* the only base that is allowed, unless 'any_base' */
+	uint64_t base; /* the only allowed base, unless 'any_base' is set */
 };
 
 /*

@@ -53,7 +53,7 @@ struct config {
 	bool rings_asked; /* the user has set HATFTRACE_RINGS */
 	/* Record from the start; else only after an order. */
 	bool start;
-	bool control; /* take orders of 'hatf ctl', see control.h */
+	bool control; /* take orders from 'hatf ctl', see control.h */
 	/*
 	 * true: create the trace file and the writer thread at the first event;
 	 * false: later (HATFTRACE_BEGIN in libhatftrace(7))

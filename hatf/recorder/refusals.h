@@ -3,15 +3,21 @@
  * refusals.h - the reasons of refused orders that 'hatf ctl' recognizes
  *
  * A recorder that refuses an order answers with the reason.  'hatf ctl' shows
- * most reasons as they are.  After these it does more.
+ * most reasons as they are, but recognizes the following ones.
  */
 #ifndef REFUSALS_H
 #define REFUSALS_H
 
-/* "rotate" during a fork.  The order may succeed a moment later. */
+/*
+ * The answer to "rotate" during a fork.  'hatf ctl' repeats the order, because
+ * the order may succeed a moment later.
+ */
 #define REFUSAL_FORKING "a fork is under way; try again"
 
-/* "stop", "flush" or "rotate" of a dormant process. */
+/*
+ * The answer of a dormant process to "stop", "flush" or "rotate".  'hatf ctl'
+ * prints a message of its own.
+ */
 #define REFUSAL_DORMANT "not recording"
 
 #endif /* REFUSALS_H */

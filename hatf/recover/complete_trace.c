@@ -127,8 +127,8 @@ prepare(struct recovery *r)
 }
 
 /*
- * The readings at both ends of a timeline have errors, so its slope may be too
- * high.  Over its whole length, the timeline may rise by this many ns too much.
+ * The clock readings at both ends of a timeline have errors.  The timeline may
+ * therefore be too long by up to this many ns, and its slope too high.
  */
 #define SLOPE_ERROR_NS 1000
 

@@ -261,7 +261,8 @@ note_comment(struct count *c, const struct hatf_record *rec)
 }
 
 /*
- * Count the records before the end.  Return false if a record follows the end.
+ * Count the records that begin before c->end.  Return false if a later record
+ * follows.
  */
 static bool
 count_batch(struct count *c, const struct hatf_record *records, size_t n)

@@ -18,7 +18,7 @@ struct intact_blocks {
 	uint64_t file_nbytes;
 	uint64_t stream_nbytes; /* uncompressed length of the blocks */
 	uint64_t block_count, record_count, event_count, lost_count;
-	uint64_t time; /* time of the last record that is no comment */
+	uint64_t time; /* time of the last record that is not a comment */
 	/* the trace ends with a trailer, and so does the file */
 	bool has_trailer;
 };
@@ -32,8 +32,8 @@ struct intact_blocks {
 bool intact_blocks_end_at(int fd, uint64_t offset);
 
 /*
- * Read the file from its start, and find how much of it is intact.  The trace
- * must be one of this project.  Errors: HATF_IO; HATF_NO_MEMORY;
+ * Read the file from its start, and find how much of it is intact.  This
+ * project must have written the trace.  Errors: HATF_IO; HATF_NO_MEMORY;
  * HATF_TRUNCATED: no block is intact.
  */
 enum hatf_status intact_blocks_read(int fd, struct intact_blocks *ret);

@@ -19,8 +19,8 @@
 #define LOCK_NAP_NS 20000000l
 
 /*
- * If the header is not written yet, read it up to this many times more, also 20
- * ms apart.
+ * If the header is not written yet, try up to this many more times to read it,
+ * also 20 ms apart.
  */
 #define HEADER_TRIES 10
 

@@ -76,8 +76,8 @@ struct narrator {
 	struct timeline timeline;
 	struct timeline far_timeline; /* a longer timeline, for older stamps */
 	/*
-	 * what 'far_timeline' was before its older point was last moved; for
-	 * stamps before the point's new place
+	 * a copy of 'far_timeline' from before its older end last moved; for
+	 * stamps that are older than the new end
 	 */
 	struct timeline older_timeline;
 	/*

@@ -166,7 +166,7 @@ open_source(struct source *s)
 
 /* ---------------------------------------------------------------- writing */
 
-/* The longest row without attributes and text, in bytes. */
+/* Maximum length of a row in bytes, not counting attributes and text. */
 #define ROW_NBYTES (20 + 6 * (1 + TEXTIO_NUMBER_MAX) + 4)
 
 /*

@@ -279,7 +279,7 @@ open_source(struct source *s)
 
 /* ---------------------------------------------------------------- writing */
 
-/* The longest line without attributes and text, in bytes. */
+/* Maximum length of a line in bytes, not counting attributes and text. */
 #define LINE_NBYTES (40 + 6 * (20 + TEXTIO_NUMBER_MAX))
 
 /* How many bytes of a text are written at a time. */

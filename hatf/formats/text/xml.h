@@ -19,8 +19,8 @@ enum xml_field {
 #define XML_FIELD_COUNT 7
 
 /*
- * The required fields: a record must have those of them that xml_fields()
- * returns for its tag.  Other fields may be missing; their value is then 0.
+ * The required fields: if xml_fields() returns one of them for a record's tag,
+ * the record must have it.  Other fields may be missing; their value is then 0.
  */
 #define XML_REQUIRED \
 	(1u << XML_SIZE | 1u << XML_ADDRESS | 1u << XML_OLD_ADDRESS)

@@ -47,7 +47,7 @@ xml_attribute_field(unsigned tag)
 		       : XML_FIELD_COUNT;
 }
 
-/* No record is longer than this, in bytes, without its attributes' text. */
+/* A record has at most this many bytes, plus the text of its attributes. */
 #define RECORD_NBYTES 512
 
 #define PUT(p, literal) textio_put_bytes(p, literal, sizeof(literal) - 1)
@@ -123,7 +123,7 @@ put_fields(uint8_t *p, const struct hatf_record *rec)
 static size_t
 plain_nbytes(const uint8_t *s, size_t nbytes)
 {
-	/* The first bytes of U+FFFE and U+FFFF, which XML does not allow. */
+	/* XML forbids U+FFFE and U+FFFF, whose UTF-8 begins like this. */
 	static const uint8_t none[] = { 0xef, 0xbf };
 	size_t n = 0;
 

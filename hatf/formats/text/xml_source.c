@@ -16,7 +16,7 @@
  *
  * The memory of expat does not grow with the number of records, because the
  * source refuses a file that declares entities, has more than PROLOG_NBYTES
- * before its root element, has other elements than ours or other attributes in
+ * before its root element, has an unknown element, has an unknown attribute in
  * a record, or has a token longer than TOKEN_NBYTES.
  */
 #include "hatf/formats/text/xml_plain.h"
@@ -297,8 +297,8 @@ on_end(void *ctx, const char *name)
 
 	(void)name;
 	/*
-	 * Do nothing if the source has stopped.  For a tag that is both start
-	 * and end, expat calls this function even after XML_StopParser().
+	 * Do nothing if the source has stopped.  For an empty-element tag, such
+	 * as "<time/>", expat calls this function even after XML_StopParser().
 	 */
 	if (x->source->err.status != HATF_OK)
 		return;
@@ -443,12 +443,11 @@ feed(struct source *s, size_t nbytes)
 }
 
 /*
- * Return how many bytes to pass to expat: x->stride_nbytes bytes, and the bytes
- * after them up to the end of the next end tag of a record or, outside the root
- * element, up to the next '>'.  If the first PIECE_NBYTES of the window contain
- * no such tag or '>', return as many bytes as possible, at most PIECE_NBYTES.
- * Double x->stride_nbytes for the next call, unless it is already above what
- * can be returned.
+ * Return how many bytes to pass to expat.  The maximum is the whole window or
+ * PIECE_NBYTES, whichever is less.  Skip x->stride_nbytes bytes, and end the
+ * piece after the next end tag of a record or, outside the root element, after
+ * the next '>'.  If there is none, return the maximum.  If x->stride_nbytes is
+ * below the maximum, double it for the next call.
  */
 static size_t
 piece_nbytes(struct xml *x, const struct input_window *w)

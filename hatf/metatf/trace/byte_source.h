@@ -13,7 +13,7 @@
 
 #include <stddef.h>
 
-/* The most bytes that byte_source_need() can provide. */
+/* Maximum number of bytes that byte_source_need() can provide. */
 #define BYTE_SOURCE_NEED_NBYTES ((size_t)4096)
 
 struct byte_inflate;

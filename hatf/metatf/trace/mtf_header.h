@@ -41,7 +41,7 @@ enum mtf_byte_order {
 
 #define MTF_MAX_SECTIONS 256
 
-/* The most bytes of a header. */
+/* Maximum length of a header, in bytes. */
 #define MTF_HEADER_MAX_NBYTES (16 + 3 * 8 + 255 + MTF_MAX_SECTIONS * 24)
 
 /* Value of 'record_count' if the writer was interrupted. */

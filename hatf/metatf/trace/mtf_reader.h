@@ -17,7 +17,7 @@
 #include "hatf/metatf/trace/mtf_error.h"
 #include "hatf/metatf/trace/mtf_header.h"
 
-/* The most values and bytes of a record, to limit memory. */
+/* Maximum numbers of values and of bytes in a record, to limit memory. */
 #define MTF_MAX_VALUES	      ((size_t)1 << 20)
 #define MTF_MAX_RECORD_NBYTES ((size_t)64 << 20)
 
@@ -27,8 +27,8 @@
  */
 #define MTF_TOO_MANY "too many values for the length of the file"
 /*
- * In a plain section (without tags): the most consecutive records that may take
- * neither bytes nor numbers of another section.
+ * In a plain section (without tags): maximum number of consecutive records that
+ * take neither bytes nor numbers of another section.
  */
 #define MTF_MAX_EMPTY ((size_t)1 << 16)
 
