@@ -138,8 +138,8 @@ bases_switch(struct bases *b, const struct costs *entry)
 }
 
 /*
- * Compute the first base of each region.  The last region, in which only 8
- * bytes fit, ends where the first region begins.
+ * Compute the first base of each region.  The last region, in which the value
+ * needs 8 bytes, ends where the first region begins.
  */
 static void
 find_regions(uint64_t value, uint64_t *start)

@@ -10,9 +10,9 @@
  * compression, either stream may be larger.)
  *
  * Use this planner for rewriting a trace, not for recording, because it
- * allocates memory, and takes about a microsecond per record.  Memory is about
- * 4 KiB of address space for each record of a span; a real trace touches a
- * tenth of that.  Used by one thread at a time.
+ * allocates memory, and takes about a microsecond per record.  It needs about 4
+ * KiB of address space for each record of a span; a real trace touches a tenth
+ * of that.  Used by one thread at a time.
  */
 #ifndef HATF_OPTIMUM_H
 #define HATF_OPTIMUM_H

@@ -4,9 +4,8 @@
  *
  * A technique defines, for each field, which interpretations the field may
  * have, and which widths under each interpretation.  optimum.h finds the best
- * metadata within these bounds.  So a technique that allows everything that
- * another technique allows never gives a longer stream than the other technique
- * (before compression).
+ * metadata within these bounds.  So if technique B allows everything that A
+ * allows, B never gives a longer stream than A (before compression).
  *
  *   literal          as naive, but addresses are plain numbers, 8 bytes where
  *                    necessary

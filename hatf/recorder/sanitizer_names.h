@@ -3,8 +3,8 @@
  * sanitizer_names.h - symbols that show that a program has the run-time library
  * of a sanitizer
  *
- * The recorder looks for these symbols among the loaded objects, 'hatf record'
- * in the file of the command.
+ * The recorder looks for these symbols in the loaded objects.  'hatf record'
+ * looks for them in the file of the command.
  */
 #ifndef SANITIZER_NAMES_H
 #define SANITIZER_NAMES_H

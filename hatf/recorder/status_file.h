@@ -4,7 +4,7 @@
  *
  * The file PID.status is in the folder of the sockets (socket_path.h).  When
  * the writer thread leaves, it makes the file, locks the file (flock(2)) before
- * it writes anything, and maps the file.  The process has the lock as long as
+ * it writes anything, and maps the file.  The process holds the lock as long as
  * it maps the file, even without a writer thread.  The status does not change
  * until the process has a writer thread again; this thread removes the file.
  */

@@ -28,7 +28,7 @@
  * Every other event is "wide".  So is an allocation, free or realloc that these
  * short forms cannot hold, because its size is 64 KiB or more, or because an
  * address has more than 48 bits (47 in a realloc) or is not a multiple of 8.  A
- * malloc(0) that returns NULL is wide, too, since a word of 0 is no event.
+ * malloc(0) that returns NULL is wide, too, since a word of 0 is not an event.
  *
  *   31        16 15       8 7      3 2    0
  *  ┌────────────┬──────────┬────────┬──────┐

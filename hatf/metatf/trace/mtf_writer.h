@@ -4,8 +4,8 @@
  *
  * The writer writes each section to a temporary file, and puts the sections
  * together at the end, so records of different sections may be written
- * alternately.  Memory is two buffers for each section.  Used by one thread at
- * a time.
+ * alternately.  A writer needs two buffers for each section.  Used by one
+ * thread at a time.
  */
 #ifndef HATF_MTF_WRITER_H
 #define HATF_MTF_WRITER_H
