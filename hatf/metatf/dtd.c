@@ -447,8 +447,8 @@ expected_definition(struct parser *p, const char *want)
 {
 	if (is_mark(p, ';'))
 		return lexer_fail(&p->lexer, p->lexer.token.place,
-				  "only a property ends with ';', a record or "
-				  "section does not");
+				  "remove this ';': only a property ends with "
+				  "';'");
 	return lexer_expected(&p->lexer, want);
 }
 

@@ -236,8 +236,8 @@ fail_tag(struct build *b, const struct schema_record *first,
 	if (second->role != ROLE_DATA && b->dtd->dialect == DTD_1_0)
 		return build_fail(b, first->place,
 				  "tag %llu of record '%.60s' is reserved for "
-				  "the predefined record '%s', but not in "
-				  "Meta-TF 1.1, whose DTDs begin with "
+				  "the predefined record '%s': use another "
+				  "tag, or begin the DTD with "
 				  "'// Meta-TF version 1.1'",
 				  (unsigned long long)first->tag, first->name,
 				  second->name);
@@ -413,9 +413,9 @@ check_section_field(struct build *b, struct schema *schema,
 	    (other == s || !schema_has_elements(other)))
 		return build_fail(
 			b, f->place,
-			"field '%.60s' takes its values from section "
-			"'%.60s': expected another section, one that has a "
-			"single record with a single number",
+			"field '%.60s' cannot take its values from section "
+			"'%.60s': expected another section, whose only "
+			"record has a single number",
 			f->name, other->name);
 	return true;
 }

@@ -377,8 +377,8 @@ static const struct variable {
 	const char *want;
 } variables[CONFIG_VARIABLE_COUNT] = {
 	{ "HATFTRACE_OUT", set_out, "%e.%p.hatf.gz",
-	  "a path in which each % begins %p, %e, %h, %n or %%, or, after the "
-	  "last /, %s" },
+	  "a path with % only in %p, %e, %h, %n and %%, and in %s after the "
+	  "last /" },
 	{ "HATFTRACE_CLOCK", set_clock, "auto", "auto, off, coarse, us or ns" },
 	{ "HATFTRACE_COMPRESS", set_compress, "gzip",
 	  "gzip, gzip:1 to gzip:3, or none" },
@@ -387,7 +387,7 @@ static const struct variable {
 	  "a number of bytes per thread, from 4K to 1G" },
 	{ "HATFTRACE_ROTATE", set_rotate, "off",
 	  "a size of 64K or more (such as 64M), a time (such as 10m or 1h), "
-	  "both with a comma between, or off" },
+	  "both (such as 64M,1h), or off" },
 	{ "HATFTRACE_KEEP", set_keep, "all",
 	  "a number of segments from 2 to 4096, a size of 128K or more (such "
 	  "as 1G), or all" },
@@ -400,7 +400,7 @@ static const struct variable {
 	{ "HATFTRACE_CONTROL", set_control, "on", "on or off" },
 	{ "HATFTRACE_NOTES", set_notes, "none", "none or an absolute path" },
 	{ "HATFTRACE_STACKS", set_stacks, "off",
-	  "off, caller, on or a number of frames from 1 to 256; each but off "
+	  "off, caller, on or a number of frames from 1 to 256; all but off "
 	  "may end in :frees" },
 	{ "HATFTRACE_VERBOSE", set_verbose, "0", "0 or 1" },
 };

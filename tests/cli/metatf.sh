@@ -72,9 +72,9 @@ refused 1:10 'r : (tag ' "expected ',' or ')', found the end of the DTD"
 refused 1:11 'a.width = x;' 'expected a number, *, found '"'x'"
 refused 1:11 'a.width = 18446744073709551616;' 'this number exceeds 64 bits'
 refused 1:10 'r : (tag);' \
-	"only a property ends with ';', a record or section does not"
+	"remove this ';': only a property ends with ';'"
 refused 1:25 'section s 1 { r : (tag) ; }' \
-	"only a property ends with ';', a record or section does not"
+	"remove this ';': only a property ends with ';'"
 refused 1:6 'p : (x)\nsection s 1 { x.width = 1;\nx.interpretation = none;
 	r : (tag, p) { tag.value = 4; } }' "field 'x' of record 'p' has no \
 interpretation: *; the property in line 3 applies only to its section"
@@ -97,7 +97,7 @@ refused 3:1 "${a}r : (tag, a) { tag.value = 4; }\ns : (tag) {tag.value = 4;}" \
 refused 2:15 "${a}section s 1 { r : p : (tag, a) { tag.value = 4; } }" \
 	"the first field of record 'r' is a record with a tag: *"
 refused 2:1 "${a}r : (tag, a) { tag.value = 2; }" \
-	"tag 2 of record 'r' is reserved for the predefined record 'section', *"
+	"tag 2 of record 'r' is reserved for the predefined record 'section': *"
 refused 2:28 "${a}r : (tag, a) { tag.value = 256; }" \
 	'expected a tag that fits in 1 byte'
 refused 3:6 'r : (tag, q) { tag.value = 4; }\nq : (p)\np : (q)' \

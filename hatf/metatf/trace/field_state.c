@@ -203,8 +203,8 @@ check_section(const struct section_state *s, const struct schema *schema,
 		return "the field refers to a section that is not defined";
 	if (property == DTD_SECTION_STRIDE &&
 	    (other == s->section || !schema_has_elements(other)))
-		return "the field must take its numbers from another section: "
-		       "one that has a single record with a single number";
+		return "the field must take its numbers from another section, "
+		       "whose only record has a single number";
 	return NULL;
 }
 

@@ -34,7 +34,7 @@ enter_section(struct mtf_reader *r, unsigned number)
 		return FAIL(r, "section %u is not defined", number);
 	c = &r->sections[section - r->schema->sections];
 	if (c->is_open)
-		return FAIL(r, "section '%.60s' comes twice", section->name);
+		return FAIL(r, "section '%.60s' occurs twice", section->name);
 	if (entry == NULL && (section->is_plain || r->header->is_compressed))
 		return FAIL(r, "the header does not list section '%.60s'",
 			    section->name);
