@@ -27,13 +27,14 @@ bool hidden_frames_is_allocator(const struct hatf_frame *frame);
 /*
  * Like hidden_frames_find_library(), for the standard libraries of C and C++:
  * return a beginning such as "libc.so.".  Functions of these libraries, such as
- * strdup(), allocate for their callers.  The dynamic loader is one of them.
+ * strdup(), allocate for their callers.  The dynamic loader counts as such a
+ * library.
  */
 const char *hidden_frames_find_std_library(const char *object);
 
 /*
- * Does the frame belong to a standard library: of C, of C++, which includes
- * operator new and operator delete, or of Rust?
+ * Does the frame belong to the standard library of C, of C++ (operator new and
+ * operator delete are part of it) or of Rust?
  */
 bool hidden_frames_is_std(const struct hatf_frame *frame);
 

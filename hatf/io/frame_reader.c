@@ -23,7 +23,7 @@
 #include <lz4frame.h>
 #endif
 
-/* The first four bytes of a frame, as they follow one another in the file. */
+/* The first four bytes of a frame, in the order of the file. */
 #define ZSTD_MAGIC 0x28b52ffdu
 #define LZ4_MAGIC  0x04224d18u
 

@@ -2,8 +2,8 @@
 /*
  * gzip_members.h - compress bytes into gzip members, at any level of zlib
  *
- * Formats that compress parts of a trace separately use this module.  A member
- * has the form that deflate.h gives it.  Unlike deflate.h, this module
+ * This module is for formats that compress parts of a trace separately.  A
+ * member has the form that deflate.h gives it.  Unlike deflate.h, this module
  * allocates memory.  It always uses zlib, so that comparisons of the paper's
  * encodings use one compressor for all of them.  Used by one thread at a time.
  */

@@ -71,7 +71,7 @@ bool inflate_ahead_is_empty(const struct inflate_ahead *a);
  */
 const struct inflate_ahead_member *inflate_ahead_front(struct inflate_ahead *a);
 
-/* Remove the member at the front.  Its bytes and data become invalid. */
+/* Remove the member at the front.  Its 'in' and 'out' become invalid. */
 void inflate_ahead_drop(struct inflate_ahead *a);
 
 #endif /* HATF_INFLATE_AHEAD_H */

@@ -44,7 +44,8 @@ struct lexer {
 	const char *last_end;
 	/* the comments that lexer_take_trailing() returns */
 	struct comment_span trailing;
-	struct comment_span comment; /* the other comments of the same group */
+	/* the other comments of that group (see lexer_take_comment()) */
+	struct comment_span comment;
 	bool has_failed;
 };
 

@@ -152,7 +152,7 @@ struct schema {
 	uint32_t section_count;
 };
 
-/* Called for each peculiarity of a DTD that is not an error. */
+/* Called for each harmless peculiarity of a DTD, such as an unused property. */
 typedef void schema_note(void *ctx, struct dtd_place place, const char *text);
 
 /*

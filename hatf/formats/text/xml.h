@@ -36,7 +36,8 @@ unsigned xml_fields(unsigned tag);
 
 /*
  * Return the field that is an XML attribute of the record's element, because
- * the DTD has no element for this field; XML_FIELD_COUNT: there is none.
+ * the DTD has no element for this field.  If there is no such field, return
+ * XML_FIELD_COUNT.
  */
 enum xml_field xml_attribute_field(unsigned tag);
 
