@@ -12,8 +12,8 @@
 #endif
 
 /*
- * Maximum input of one call of lz4.  The output, which may include a block that
- * lz4 has buffered before, then fits into FRAME_WRITER_ROOM_NBYTES.
+ * Maximum input of one call of lz4.  The output, which may include a block from
+ * earlier calls, then fits into FRAME_WRITER_ROOM_NBYTES.
  */
 #define LZ4_CHUNK_NBYTES ((size_t)32 * 1024)
 

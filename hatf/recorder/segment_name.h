@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * segment_name.h - find where the name of a trace gets a segment's number
+ * segment_name.h - where to insert a segment's number into the name of a trace
  *
  * The recorder uses this function to name the segments of a trace, and 'hatf
  * record' uses it to find them.  The function runs in a traced program: it

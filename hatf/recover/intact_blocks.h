@@ -18,7 +18,7 @@ struct intact_blocks {
 	uint64_t file_nbytes;
 	uint64_t stream_nbytes; /* uncompressed length of the blocks */
 	uint64_t block_count, record_count, event_count, lost_count;
-	uint64_t time; /* time of the last record that is not a comment */
+	uint64_t time;	  /* time of the last record that is not a comment */
 	bool has_trailer; /* the file ends with the trailer of the trace */
 };
 
