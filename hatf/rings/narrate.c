@@ -42,12 +42,12 @@ narrate_read_clock(struct narrator *n, uint64_t stamp, uint64_t now_ns)
  * Return the time of a stamp, in ns since the start.  A stamp can be older than
  * the last two readings of the clocks, if an open realloc delayed the event, if
  * the thread of the event did not run for a while, or if the process had no
- * writer yet.  Convert such a stamp by a longer timeline, but return at most
- * the time of the older of the last two readings.
+ * writer yet.  Convert such a stamp by 'far_timeline', but return at most the
+ * time of the older of the last two readings.
  *
- * If a timeline is extended to stamps before its older point, the times can be
- * too late, because the two readings have different errors.  So convert stamps
- * before the older point of the far timeline by the older timeline.
+ * A stamp before the first point of a timeline can get a time that is too late
+ * (timeline.h).  So convert stamps before the first point of 'far_timeline' by
+ * 'older_timeline'.
  */
 static uint64_t
 ns_of(const struct narrator *n, uint64_t stamp)
@@ -629,7 +629,7 @@ narrate_event(void *context, const struct order_producer *producer,
 	}
 }
 
-/* Does the run have an event, besides numbers of stacks? */
+/* Does the run have an alloc or a free, and not only EVENT_STACK words? */
 static bool
 has_event(const struct order_run *run)
 {

@@ -47,8 +47,8 @@ put_object(struct narrator *n, const struct stack_image_object *object)
 }
 
 /*
- * If the frame stands for missing frames, return the name to show for it, else
- * NULL.
+ * Return the name of a frame that stands for missing frames (enum stack_mark),
+ * or NULL for any other frame.
  */
 static const char *
 mark_name(uint64_t frame)

@@ -18,7 +18,7 @@
 #include "hatf/rings/narrate.h"
 #include "hatf/rings/stack_image.h"
 
-/* The number of 64-bit words that have a bit for each number below 'n'. */
+/* How many 64-bit words hold 'n' bits; 'n' must be a multiple of 64. */
 #define NARRATE_STACKS_WORDS(n) ((n) / 64)
 
 struct narrate_stacks {

@@ -28,7 +28,7 @@
  * or just before the first allocation in its old block, whichever is earlier.
  * If the allocation comes first and has no stamp of its own, the free that gave
  * back the memory of the new block may not have been passed on yet.  The same
- * holds if the allocation perhaps lies behind the old block, whose exact size
+ * is possible if the allocation may lie behind the old block, whose exact size
  * is unknown.  In these two cases the realloc is split: a free of the old block
  * is passed on before the allocation, and an alloc of the new block at the
  * stamp of the realloc's end.

@@ -177,7 +177,7 @@ ring_mask(const struct ring *r)
 	return atomic_load_explicit(&r->capacity, memory_order_relaxed) - 1;
 }
 
-/* Producer: return the count of words up to which the ring has room. */
+/* Producer: return tail + capacity, the present upper limit of 'head'. */
 static inline uint64_t
 ring_limit(const struct ring *r)
 {
