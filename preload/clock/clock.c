@@ -201,7 +201,7 @@ is_over(uint64_t tick)
 void
 clock_init(bool stamped)
 {
-	/* was the counter checked?  The child of a fork inherits the answer */
+	/* the counter was checked; the child of a fork inherits the result */
 	static bool asked;
 
 	if (!asked)
@@ -298,7 +298,7 @@ clock_wake(void)
 
 	/*
 	 * Check the flags again, because another thread may have called
-	 * clock_go_stamped() since first_tick() has read them.
+	 * clock_go_stamped() since first_tick() read them.
 	 */
 	if (woken && is_over(tick))
 		drop_tick();

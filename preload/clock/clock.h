@@ -104,7 +104,7 @@ uint64_t clock_stamp_by_system(void);
 extern _Atomic uint64_t clock_tick;
 /*
  * This number changes when every thread must stamp its next event.  It is never
- * 0.  Threads compare it only in stamped mode.
+ * 0.  In stamped mode, a thread compares it with the value at its last stamp.
  */
 extern _Atomic uint64_t clock_epoch;
 /*
@@ -139,7 +139,7 @@ clock_read_counter(void)
 	__asm__ volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(n)::"memory");
 	return n;
 #else
-	return 0; /* never called */
+	return 0; /* not called: clock_has_counter is false */
 #endif
 }
 
@@ -191,7 +191,7 @@ clock_read_unfenced(void)
 	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(n)::"memory");
 	return n;
 #else
-	return 0; /* never called */
+	return 0; /* not called: clock_has_counter is false */
 #endif
 }
 

@@ -20,7 +20,7 @@
 #include "preload/sys/memory.h"
 #include "preload/sys/sys.h"
 
-/* Interval between checks whether the thread has ended. */
+/* Time between two checks for the end of the thread. */
 #define POLL_NS 20000u
 
 #define STACK_NBYTES (512u << 10)

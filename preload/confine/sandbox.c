@@ -167,7 +167,7 @@ struct call {
 #define WAIT FUTEX_WAIT_PRIVATE
 #define WAKE FUTEX_WAKE_PRIVATE
 
-/* No page is smaller. */
+/* No system has smaller pages. */
 #define PAGE_MIN_NBYTES 4096u
 
 /* System calls of the program's threads while a trace is being written. */

@@ -60,8 +60,8 @@ is_fit(int fd, uint32_t uid)
 
 /*
  * Open the file, and return its descriptor if is_fit() accepts the file.
- * Otherwise return -1.  Set '*is_unfit_ret' to true if there is something of
- * this name that is not accepted, else to false.
+ * Otherwise return -1.  Set '*is_unfit_ret' to true if a file with this name
+ * exists but is not accepted, else to false.
  */
 static int
 open_fit(const struct path *path, uint32_t uid, bool *is_unfit_ret)

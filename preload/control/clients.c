@@ -57,7 +57,7 @@ clients_count(void)
 	return c.count;
 }
 
-/* Take client 'i' from the list; its descriptor stays open. */
+/* Remove client 'i' from the list, but leave its descriptor open. */
 static struct client
 remove_client(unsigned i)
 {

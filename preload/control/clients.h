@@ -25,7 +25,7 @@
 
 /*
  * Carry out 'order', a word without its line end, and add lines of key=value to
- * 'answer'.  Return NULL, or the reason for which the order failed.
+ * 'answer'.  Return NULL on success, else the reason for the failure.
  */
 typedef const char *clients_obey(const char *order, struct text *answer);
 

@@ -554,8 +554,8 @@ control_is_busy(void)
 }
 
 /*
- * How long control_unlink() waits at most while a socket or a status file is
- * being made.
+ * control_unlink() waits at most this long for a thread that is making a socket
+ * or a status file.
  */
 #define MAKING_NS 100000000ull
 

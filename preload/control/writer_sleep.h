@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* How many descriptors writer_sleep() can watch at most. */
+/* Maximum number of descriptors that writer_sleep() can watch. */
 #define WRITER_SLEEP_FDS 8
 
 /*
