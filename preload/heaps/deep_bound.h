@@ -21,8 +21,8 @@
  * loader must have relocated the objects.  'in_time' means that none of the new
  * objects' code has run.  If the code of a patched object may have run, report
  * by missed_calls_note() that calls of this object may have been missed.  If an
- * object uses another allocator than the rest of the program, report that the
- * calls of this object are missed.
+ * object uses a different allocator from the rest of the program, report that
+ * the calls of this object are missed.
  */
 void deep_bound_patch(bool in_time, const struct known_objects *known);
 

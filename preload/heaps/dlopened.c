@@ -103,7 +103,7 @@ static struct patch patches[] = {
 	{ "dlsym", (void *)(uintptr_t)dlopened_entry, NULL, false },
 };
 
-/* The loader's counts of loads and of unloads, added up, at the last check. */
+/* Sum of the loader's counts of loads and unloads at the last check. */
 static _Atomic uint64_t seen_changes;
 /* id of the process that is examining new objects; 0: none */
 static _Atomic int looking_pid;
@@ -352,11 +352,15 @@ visit_loader(struct dl_phdr_info *info, size_t nbytes, void *unused)
 }
 
 /*
- * Return our replacement of the function 'name', or NULL.  For RTLD_NEXT the
- * result depends on the caller, so return NULL.  Also return NULL if the
- * dlsym() that is called here does not find the function: for RTLD_DEFAULT, the
- * program's own call, to which dlopened_entry() then jumps, may still find it,
- * if the caller is in an object that was loaded with RTLD_LOCAL.
+ * Return our replacement of the function 'name', or NULL if there is none.  If
+ * the result is NULL, dlopened_entry() jumps to the real dlsym(), which then
+ * sees the program as its caller.  Also return NULL in two cases in which the
+ * result of dlsym() depends on the caller:
+ *
+ * - 'handle' is RTLD_NEXT.
+ * - The dlsym() that is called here does not find the function.  If 'handle' is
+ *   RTLD_DEFAULT, a caller in an object that was loaded with RTLD_LOCAL may
+ *   still find it.
  */
 void *
 dlopened_find(void *handle, const char *name)

@@ -329,9 +329,9 @@ heap_calls_patch_again(const struct known_objects *known)
 {
 	/*
 	 * relaxed: heap_calls_begin() stores 'of_plain', and then looks for
-	 * objects in the loader's list under the loader's lock.  If it does not
-	 * find a new object there, the thread that loads the object takes the
-	 * lock later, and so sees the store.
+	 * objects in the loader's list under the loader's lock.  If a new
+	 * object is not in the list yet, the thread that loads the object takes
+	 * the lock later, and so sees the store.
 	 */
 	if (atomic_load_explicit(&of_plain, memory_order_relaxed) != NULL)
 		patch_new_objects(of_c, C_COUNT, known);

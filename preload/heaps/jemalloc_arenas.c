@@ -58,8 +58,8 @@ ask(struct arenas *a)
 }
 
 /*
- * Ask jemalloc once for the mibs of 'names', and for how many arenas it has of
- * its own.  These queries make jemalloc allocate memory, so call this function
+ * Ask jemalloc once for the mibs of 'names', and for the number of its own
+ * arenas.  These queries make jemalloc allocate memory, so call this function
  * only within a call of the program to jemalloc.
  */
 static void
@@ -164,9 +164,9 @@ meet(struct arenas *a, unsigned arena)
 }
 
 /*
- * Return the arena of 'p', or ARENAS_MAX if jemalloc cannot tell.  Versions
- * without "arenas.lookup" only tell the calling thread's arena, so return that
- * arena.
+ * Return the arena of 'p'.  jemalloc without "arenas.lookup" cannot find it, so
+ * return the arena of the calling thread instead.  If the query fails, return
+ * ARENAS_MAX.
  */
 static unsigned
 look_up(const struct arenas *a, const void *p)

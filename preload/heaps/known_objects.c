@@ -23,9 +23,9 @@
 
 /*
  * The objects that were loaded at the previous call of known_objects_begin() or
- * known_objects_renew(), and the places of their program headers.
- * 'place_count' is 0 until an object has been loaded: most programs load none,
- * and should not touch the memory of 'places'.
+ * known_objects_renew(), and their places.  'place_count' is 0 until an object
+ * has been loaded: most programs load none, and should not touch the memory of
+ * 'places'.
  */
 static struct known_objects last;
 static const void *places[PLACES_MAX];
@@ -33,7 +33,7 @@ static size_t place_count;
 
 struct pass {
 	struct known_objects known; /* known objects visited so far */
-	uint64_t unloads;	    /* the loader's count now */
+	uint64_t unloads;	    /* the loader's count of unloads, now */
 	size_t count;		    /* number of objects visited */
 };
 

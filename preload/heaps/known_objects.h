@@ -2,9 +2,9 @@
 /*
  * known_objects.h - which loaded objects are known from an earlier call
  *
- * A program that loads and unloads a library again and again, as ar(1) does for
- * each file, would pay for an examination of all its objects each time.  This
- * module says which objects need no second examination.
+ * A program may load and unload a library again and again, as ar(1) does for
+ * each file.  Examining all objects each time would take long.  This module
+ * says which objects need no second examination.
  *
  * dl_iterate_phdr() visits the objects in the order in which they were loaded.
  * So known objects come first, and new ones last.  All functions must be called

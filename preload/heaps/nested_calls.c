@@ -19,12 +19,12 @@
 /* The allocator's functions, to which the functions below pass the calls. */
 static struct real allocator;
 
-/* How many functions of the allocator this thread runs, one inside another. */
+/* How many calls of outer_NAME() are in progress in this thread. */
 static __thread unsigned depth __attribute__((tls_model("initial-exec")));
 
 /*
- * For each function two of ours: outer_NAME() replaces the function in 'real',
- * and nested_NAME() the slots of the allocator's object.
+ * Define two functions for each function NAME: outer_NAME() replaces NAME in
+ * 'real'; nested_NAME() is stored in the slots of the allocator's object.
  */
 #define OUTER(type, name, parameters, arguments)   \
 	static type outer_##name parameters        \
@@ -86,7 +86,7 @@ static const struct {
 	ROW(valloc),   ROW(pvalloc),	    ROW(free),
 };
 
-/* Put our functions before those of the allocator. */
+/* From now on, call the allocator through the functions outer_NAME(). */
 static void
 count_depth(void)
 {
@@ -102,14 +102,17 @@ count_depth(void)
 	real.valloc = outer_valloc;
 	real.pvalloc = outer_pvalloc;
 	real.free = outer_free;
-	/* If there are early blocks, real.free_any() calls real.free(). */
+	/*
+	 * If there are early blocks, keep real.free_any(), which recognizes
+	 * them, and passes other blocks to real.free().
+	 */
 	if (!has_early)
 		real.free_any = outer_free;
 }
 
 /*
- * If the object calls one of its own functions through the slot, and the loader
- * has bound the slot to our function or not yet, change the slot.
+ * Change the slot if the object itself defines a function of the slot's name,
+ * and if the slot holds our function or is not bound yet.
  */
 static void
 patch_slot(const struct patch_slot *slot, void *context)
