@@ -58,7 +58,7 @@ get_operator(struct operator_slot *slot, const char *symbol)
 struct pending {
 	void *p;
 	size_t size, alignment;
-	struct record_mark mark; /* before the call */
+	struct record_mark mark; /* record_mark() before the call */
 };
 
 /*
@@ -218,7 +218,7 @@ typedef void delete_aligned_tag_fn(void *, size_t, const void *);
 		CALL_DELETE(delete_fn, #symbol, p, (p)); \
 	}
 
-/* For both sized and aligned delete, whose second argument is a size_t. */
+/* For sized delete and for aligned delete; 'size' may be an alignment. */
 #define DEFINE_DELETE_SIZED(symbol)                                  \
 	EXPORT delete_sized_fn symbol;                               \
 	EXPORT void symbol(void *p, size_t size)                     \

@@ -111,8 +111,8 @@ prepare_writer(int types)
 }
 
 /*
- * Will children be in another PID namespace than this process?  If they will,
- * the kernel refuses another unshare(2) of the PID namespace.  ENOENT for
+ * Will children be in a different PID namespace from this process?  If they
+ * will, the kernel refuses another unshare(2) of the PID namespace.  ENOENT for
  * 'pid_for_children' means yes, since a new namespace has no file until its
  * first process exists.
  */

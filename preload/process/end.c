@@ -25,8 +25,8 @@ int __cxa_atexit(void (*f)(void *), void *argument, void *dso);
 int __cxa_at_quick_exit(void (*f)(void *), void *dso);
 
 /*
- * Not 0 as long as libc has made no second thread.  glibc has this variable
- * since version 2.32.
+ * 0 if libc has made a second thread.  glibc has this variable since version
+ * 2.32.
  */
 extern char __libc_single_threaded __attribute__((weak));
 

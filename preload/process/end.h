@@ -29,7 +29,7 @@ void end_register(void);
  */
 void end_trace(enum writer_end how);
 
-/* Has the process a trace that end_trace() would end?  Does not use errno. */
+/* Would end_trace() end a trace?  Does not use errno. */
 bool end_is_due(void);
 
 /*

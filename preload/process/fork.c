@@ -30,7 +30,7 @@ int __register_atfork(void (*prepare)(void), void (*parent)(void),
 
 /*
  * before_fork() waits at most this long for the writer to encode the fork
- * event.  Only then is the event's place in the trace known exactly.
+ * event.  Before that, the event's place in the trace is not known exactly.
  */
 #define FORK_WAIT_NS 200000000ull
 

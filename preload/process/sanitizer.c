@@ -84,10 +84,10 @@ sanitizer_is_here(void)
 }
 
 /*
- * Does a call by this slot reach a function of the recorder?  It does if the
- * slot holds the function's address, or if the loader would later bind the slot
- * to the function.  If it does, write the address of the first definition in
- * another object into the slot.
+ * If calls through this slot reach a function of the recorder, write the
+ * address of the first definition in another object into the slot.  Calls reach
+ * such a function if the slot holds its address, or if the loader would later
+ * bind the slot to it.
  */
 static void
 let_go(const struct patch_slot *slot, void *unused)
