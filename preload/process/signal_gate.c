@@ -19,7 +19,7 @@
 #define MAX	    SIGNAL_ACTION_MAX
 #define BIT(signal) SIGNAL_ACTION_BIT(signal)
 
-/* Missing from the headers of old C libraries. */
+/* The headers of old C libraries lack this name. */
 #ifndef sigev_notify_thread_id
 #define sigev_notify_thread_id _sigev_un._tid
 #endif
@@ -31,8 +31,8 @@
 #define HARMLESS (BIT(SIGCHLD) | BIT(SIGCONT) | BIT(SIGURG) | BIT(SIGWINCH))
 
 /*
- * The gate keeps these flags of the program's action, since they affect more
- * than the handler.
+ * Flags that the gate's action takes over from the program's action, since they
+ * affect more than the handler.
  */
 #define KEPT_FLAGS \
 	((unsigned long)(SA_ONSTACK | SA_RESTART | SA_NOCLDSTOP | SA_NOCLDWAIT))
@@ -175,8 +175,8 @@ keep_or_pass(int signal, siginfo_t *info, bool is_stuck)
 
 #if defined(__x86_64__)
 /*
- * Is there a system call instruction at 'pc'?  Read only bytes of the page with
- * the number 'page'.
+ * Is there a system call instruction at 'pc'?  Read nothing outside the page
+ * with the number 'page', since the pages next to it may not be readable.
  */
 static bool
 is_syscall(uintptr_t pc, uintptr_t page)

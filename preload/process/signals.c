@@ -15,16 +15,16 @@
 #define BIT(signal) SIGNAL_ACTION_BIT(signal)
 
 /*
- * Signals that a thread raises in itself.  A program may rely on its handlers
- * for them.
+ * Signals that a thread causes itself, by a fault or by abort(3).  A program
+ * may rely on its handlers for them.
  */
 #define FAULTS                                                    \
 	(BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) | \
 	 BIT(SIGTRAP) | BIT(SIGSYS) | BIT(SIGABRT))
 
 /*
- * Signals that stay unchanged: the first two cannot be changed; the other two
- * are libc's own.
+ * Signals whose actions stay as they are: the actions of SIGKILL and SIGSTOP
+ * cannot be changed, and the signals 32 and 33 are libc's own.
  */
 #define FIXED (BIT(SIGKILL) | BIT(SIGSTOP) | BIT(32) | BIT(33))
 
@@ -34,7 +34,7 @@
  */
 #define FROM_TERMINAL (BIT(SIGTTIN) | BIT(SIGTTOU))
 
-/* exit() may raise these in its own thread when it flushes. */
+/* Signals that exit() may raise in its own thread when it flushes streams. */
 #define RAISED_BY_FLUSH (FAULTS | FROM_TERMINAL | BIT(SIGPIPE) | BIT(SIGXFSZ))
 
 /*
@@ -45,8 +45,9 @@
 #define GATED (~(FIXED | FAULTS | FROM_TERMINAL))
 
 /*
- * Set before a filter that kills the process for rt_sigaction(2) is installed.
- * Not wiped in the child of a fork, since the child inherits the filter.
+ * Set just before the program installs a filter that kills the process for
+ * rt_sigaction(2).  The child of a fork inherits the filter, so the flag is not
+ * wiped in the child.
  */
 static _Atomic bool are_actions_left;
 
@@ -63,7 +64,7 @@ signals_leave_actions(void)
 static bool
 may_change_actions(void)
 {
-	/* relaxed: the thread that installs the filter set the flag itself. */
+	/* relaxed: see signals_leave_actions(). */
 	return !atomic_load_explicit(&are_actions_left, memory_order_relaxed);
 }
 

@@ -3,10 +3,10 @@
  * signals.h - block signals while the trace of an ending process is finished
  *
  * Without the recorder, a call that ends the process ends it at once.  With the
- * recorder, the writer finishes the trace first.  Without the recorder, a
- * signal that arrives while the writer finishes would have found no process.
- * The handler of such a signal must therefore not run, and the signal must not
- * change the exit status.
+ * recorder, the writer finishes the trace first.  A signal that arrives
+ * meanwhile would have come too late without the recorder, because the process
+ * would have been gone.  The handler of such a signal must therefore not run,
+ * and the signal must not change the exit status.
  *
  * The calling thread blocks all signals.  It cannot block signals in other
  * threads.  If there are other threads, the signals get a handler that keeps

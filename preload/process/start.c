@@ -31,7 +31,7 @@
 void
 start_register_handlers(void)
 {
-	/* the child of a fork inherits the handlers */
+	/* not wiped in the child of a fork, which inherits the handlers */
 	static _Atomic bool registered;
 
 	/*

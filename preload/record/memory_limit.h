@@ -2,8 +2,8 @@
 /*
  * memory_limit.h - how much memory the recorder may take under a limit
  *
- * Under RLIMIT_AS or RLIMIT_DATA, the program cannot use memory that the
- * recorder has mapped.  The recorder therefore takes at most a quarter of the
+ * RLIMIT_AS and RLIMIT_DATA count the recorder's memory, too, and so leave less
+ * for the program.  The recorder therefore takes at most a quarter of the
  * memory that the program does not use at the time.  An exception is the table
  * of live blocks (live_blocks.h), which may take more.  If the recorder lacks
  * memory for events, it counts the events as lost.  Without a limit, nothing is

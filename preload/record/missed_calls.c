@@ -11,8 +11,8 @@
 #include "preload/sys/say.h"
 
 /*
- * Maximum length of the note's sentence, in bytes.  This suffices for most
- * paths, and such a sentence still fits into a line of the trailer.
+ * Maximum length of the note's sentence, in bytes.  It suffices for most paths.
+ * A sentence of this length still fits into a line of the trailer.
  */
 #define SENTENCE_MAX_NBYTES 200u
 

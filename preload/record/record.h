@@ -80,9 +80,9 @@ dormant:
 }
 
 /*
- * Do allocations have call stacks, and do frees have them?  Events with call
- * stacks do not take the fast path ('alloc_tick' and 'free_tick' in thread.h).
- * The two variables are constant from the first event of the process on.
+ * Do allocations have call stacks, and do frees have them?  Both flags are
+ * constant from the first event of the process on.  Events with call stacks do
+ * not take the fast path ('alloc_tick' and 'free_tick' in thread.h).
  */
 extern bool record_has_stacks __attribute__((visibility("hidden")));
 extern bool record_frees_have_stacks __attribute__((visibility("hidden")));
@@ -203,8 +203,9 @@ record_open(struct thread *t, uint64_t limit)
 }
 
 /*
- * 'tick' is the 'tick', 'alloc_tick' or 'free_tick' of the calling thread's
- * struct.  Is it the current tick?  If so, the thread owns the current tick.
+ * Is 'tick' the current tick?  If it is, the calling thread owns the current
+ * tick.  'tick' is the field 'tick', 'alloc_tick' or 'free_tick' of the calling
+ * thread's struct.
  */
 static inline __attribute__((always_inline)) bool
 record_is_current(uint64_t tick)
@@ -227,7 +228,7 @@ record_put(struct thread *t, uint64_t head, uint64_t word)
 
 /*
  * May the calling thread read the clock for its next event without a fence?
- * 'tick' is the same as for record_is_current().
+ * 'tick' is a field of the thread's struct, as for record_is_current().
  */
 static inline __attribute__((always_inline)) bool
 record_omits_fence(uint64_t tick)
@@ -263,7 +264,7 @@ record_put_unfenced(struct thread *t, uint64_t word)
 
 /*
  * Put an event of one word into the ring of the calling thread 't'.  '*tick' is
- * the tick of 't' for such events.  'fits' says whether one word can hold the
+ * t->alloc_tick or t->free_tick.  'fits' says whether one word can hold the
  * event.  Return false and record nothing if the event does not fit, if it
  * needs a stamp or a new tick, if there is no room, or if the ring is closed.
  */
@@ -366,7 +367,9 @@ record_realloc_word(struct thread *t, const void *p, size_t size,
 	return true;
 }
 
-/* How far the calling thread has recorded. */
+/*
+ * A position in the ring of the calling thread: where the next event will be.
+ */
 struct record_mark {
 	const struct thread *thread;
 	uint64_t head;

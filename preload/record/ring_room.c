@@ -76,8 +76,9 @@ ringfile_reserve(uint64_t offset, uint64_t nbytes)
 
 /*
  * Undo a mapping that ringfile_map() cannot complete.  If the mapping has
- * replaced a part of a ring, keep the addresses.  Otherwise the program could
- * map memory there, which a later attempt would replace.
+ * replaced a part of a ring, keep its addresses reserved.  If they were free,
+ * the program could map memory there, and a later attempt to map this part
+ * would replace that memory.
  */
 static void
 give_up(void *p, bool is_part, uint64_t nbytes)
@@ -89,7 +90,10 @@ give_up(void *p, bool is_part, uint64_t nbytes)
 	munmap(p, nbytes);
 }
 
-/* Like ringfile_map(), with this protection, and without memory_count(). */
+/*
+ * Like ringfile_map(), but with the given protection, and without a call of
+ * memory_count().
+ */
 static void *
 map(void *at, uint64_t offset, uint64_t nbytes, int protection)
 {
@@ -247,7 +251,7 @@ write_ring(const struct ring *r, uint64_t offset)
 	head->magic = IMAGE_RING_MAGIC;
 	head->offset = offset;
 	head->generation = rf->generation;
-	/* Store no commit, because each file numbers its own commits. */
+	/* Store no commit: 'r' has none in this file yet. */
 	for (unsigned i = 0; i < 2; i++)
 		atomic_store_explicit(&head->commit[i].seq, RING_NO_COMMIT,
 				      memory_order_relaxed);

@@ -43,8 +43,8 @@ void
 ring_wait_release(struct ring *r, uint64_t tail)
 {
 	/*
-	 * seq_cst: the store comes before the load below, and is a release for
-	 * ring_limit().
+	 * seq_cst: the store comes before the load below.  It is also a
+	 * release, which pairs with the acquire in ring_limit().
 	 */
 	atomic_store_explicit(&r->tail, tail, memory_order_seq_cst);
 	/* seq_cst: see ring_wait_announce(). */

@@ -92,8 +92,8 @@ read_boot_id(uint64_t id_ret[2])
 }
 
 /*
- * Build the path for the try with this number; the first try has number 0.
- * Return false if the path is too long.
+ * Build the path of the ring file for the try 'number', counted from 0.  Return
+ * false if the path is too long.
  */
 static bool
 build_path(const struct config *config, const char *trace_path, uint64_t number)
@@ -412,8 +412,8 @@ ringfile_commit_ring(struct ring *r, const struct order_producer *producer,
 }
 
 /*
- * Return the index in image->trace that the last commit refers to, or 1 if
- * there is no commit.
+ * Return the index in image->trace that the last commit refers to.  If there is
+ * no commit, return 1, so that the first trace gets the index 0.
  */
 static uint64_t
 trace_idx(void)

@@ -115,8 +115,8 @@ bool ringfile_may_reuse(struct ring *r);
 
 /*
  * May a new thread take over this ring with its events?  The answer is no if
- * this ring is not in the file, but a new ring would be, because a kill would
- * lose the events of this ring.
+ * this ring is in memory only, and a new ring would be in the file: a kill
+ * would then lose the events of this ring.
  */
 bool ringfile_may_hand_over(const struct ring *r);
 

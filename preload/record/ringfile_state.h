@@ -33,7 +33,11 @@ struct ringfile {
 	 * thread's ring, 'words' for all other rings.
 	 */
 	uint64_t initial_words, words;
-	bool reserve_all; /* producers never wait, so rings cannot grow later */
+	/*
+	 * Give each ring its full size at once: producers never wait, and a
+	 * ring can grow only while its producer waits.
+	 */
+	bool reserve_all;
 	bool is_removed;
 	uint64_t generation; /* number of tries to make a ring file so far */
 	/*

@@ -579,7 +579,7 @@ offer(struct thread *t)
 void
 thread_mark_ending(void)
 {
-	/* If another thread joins this thread, make it stamp its next event. */
+	/* Make a thread that joins this thread stamp its next event. */
 	clock_bump();
 	for (struct thread *t = thread_self; t != NULL; t = t->nested) {
 		uint32_t expected = THREAD_ACTIVE;

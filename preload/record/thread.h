@@ -67,7 +67,7 @@ struct thread {
 	 */
 	uint64_t alloc_tick, free_tick;
 	struct ring *ring;
-	uint32_t mask;	/* mask of the ring; this copy saves a cache line */
+	uint32_t mask;	/* copy of the ring's mask, in this cache line */
 	uint32_t owner; /* the thread's number for owners.h */
 	/* 'clock_epoch' as read just before the thread's last stamp; 0: none */
 	uint64_t epoch;
