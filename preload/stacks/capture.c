@@ -83,9 +83,10 @@ capture_make(void)
 }
 
 /*
- * Return the number to use as the caller of the outermost frame of the walk.
- * If callers are missing, this is the number of the stack whose only frame is
- * walk_mark().  Return 0 if no caller is missing, or if no number is free.
+ * Return the number of the caller of the walk's outermost frame.  If callers
+ * are missing from the walk, this is the number of a stack with a single frame,
+ * the mark that walk_mark() returns.  Return 0 if no caller is missing, or if
+ * no number is free.
  */
 static uint32_t
 number_end(const struct walk *walk)

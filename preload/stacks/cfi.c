@@ -170,8 +170,8 @@ find_fde(const struct cfi_section *section, uintptr_t pc)
 }
 
 /*
- * The data of a common information entry (CIE), which holds for all functions
- * that refer to it.
+ * A common information entry (CIE): the data that several frame description
+ * entries (FDEs) share.
  */
 struct cie {
 	uint64_t code_align;

@@ -38,7 +38,9 @@ path_key(const struct walk_context *here, const struct walk_outlet *outlet)
 	return stack_key_add(here->sp, outlet->address);
 }
 
-/* Return the key of the next entry, if the branch 'e' has 'key'. */
+/*
+ * Return the key of the entry that follows the branch 'e', whose key is 'key'.
+ */
 static uint64_t
 branch_key(uint64_t key, const struct path_entry *e,
 	   const struct walk_context *here)
@@ -134,7 +136,7 @@ path_cache_find(struct path_cache *cache, const struct walk_context *here,
 	return path->node;
 }
 
-/* Return the step before the word 'i'. */
+/* Return the step that leads to the word 'i'. */
 static uint32_t
 step_at(const struct path *path, uint32_t i)
 {
@@ -309,8 +311,9 @@ make_path(struct path_cache *cache, const struct walk *walk,
 	struct path *path;
 
 	/*
-	 * If the frame 'outlet' is hidden after all, the walk has more hidden
-	 * frames than the exit.  The path would lack these frames.
+	 * If the walk's innermost frame is not 'outlet', the frame 'outlet'
+	 * lies in hidden code, and the exit lacks this frame.  The path would
+	 * lack it, too.
 	 */
 	if (walk->place[walk->count - 1].slot != outlet->slot ||
 	    !add_hidden(&draft, walk_last_exit(walk)) ||
@@ -488,7 +491,7 @@ is_path_of(const struct path *path, const struct walk *walk,
 			    walk->place[0].slot + sizeof(uintptr_t));
 }
 
-/* Count that a walk has met the stack 'node'.  Return the stack's entry. */
+/* Count that a walk has met the stack 'node'.  Return the stack's path_met. */
 static struct path_met *
 meet(struct path_cache *cache, uint32_t node)
 {

@@ -36,9 +36,9 @@
  *
  * Only the thread itself uses its cache.  In the child of a fork, the kernel
  * wipes the cache, and the thread makes a new one.  A search uses the wiped
- * cache only if a signal handler interrupted the search and forked.  It may
- * have read a part of a path before the fork, and reads zeros after the fork;
- * at worst, a comparison then fails.
+ * cache only if a signal handler interrupted the search and forked.  Such a
+ * search may have read a part of a path before the fork, and reads zeros after
+ * the fork; at worst, a comparison then fails.
  */
 #ifndef PATH_CACHE_H
 #define PATH_CACHE_H
@@ -83,7 +83,7 @@
 
 struct path {
 	uint64_t sum;	/* hash of the words, and of RBP if 'takes_bp' */
-	uint32_t check; /* path_check(): most other stacks have another one */
+	uint32_t check; /* result of path_check(); it differs for most stacks */
 	uint32_t node;	/* the number of the stack; 0: none */
 	/*
 	 * places of paths that came after this one; 0: none.  path_next()
@@ -131,14 +131,14 @@ struct path_met {
 	uint32_t node; /* number of the stack; 0: the struct is unused */
 	uint16_t path; /* the place of its path; 0: it has none */
 	/*
-	 * How often walks have met the stack since it took this struct from
-	 * another stack, up to PATH_TIMES.
+	 * Number of walks that have met the stack, at most PATH_TIMES.  If
+	 * another stack takes this struct, the count begins anew.
 	 */
 	uint16_t times;
 };
 
 /*
- * Starts as all zeros.  It has 3.8 MiB, of which only pages in use take memory.
+ * Starts as all zeros.  Its size is 3.8 MiB, but only pages in use take memory.
  */
 struct path_cache {
 	/*
@@ -149,7 +149,7 @@ struct path_cache {
 	/* number of lines of the pool that are in use; 0: the pool is empty */
 	uint32_t used;
 	uint32_t epoch; /* the paths are valid in this stack_table_epoch() */
-	/* Each PATH_WAYS entries in a row serve the same keys. */
+	/* Each group of PATH_WAYS consecutive entries serves the same keys. */
 	_Alignas(PATH_LINE_NBYTES) struct path_entry
 		entries[1u << PATH_ENTRIES_BITS];
 	struct path_met met[1u << PATH_MET_BITS];

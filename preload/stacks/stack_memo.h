@@ -30,7 +30,7 @@ struct stack_memo_entry {
 };
 
 /*
- * Starts as all zeros.  It has 512 KiB, of which only pages in use take memory.
+ * Starts as all zeros.  Its size is 512 KiB, but only pages in use take memory.
  * At first, the memo uses only STACK_MEMO_MIN entries, so a short process
  * touches few pages.  Whenever half of these entries are taken, the memo
  * doubles the number of entries that it uses.  About half of the stacks then

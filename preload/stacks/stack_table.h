@@ -55,9 +55,10 @@ void stack_table_prefetch(uint64_t key);
 
 /*
  * Take a number for a new stack.  A search finds the stack only after
- * stack_table_insert().  'frame' holds the address of the innermost frame
- * and the number of the program or library there (stack_frame()).  Return 0 if
- * the table is full, or if 'parent' is not in the table.
+ * stack_table_insert().  'frame' holds the address of the innermost frame and
+ * the number of the program or library that contains this address
+ * (stack_frame()).  Return 0 if the table is full, or if 'parent' is not in the
+ * table.
  */
 uint32_t stack_table_claim(uint32_t parent, uint64_t frame);
 
