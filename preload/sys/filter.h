@@ -4,8 +4,9 @@
  *
  * A filter may kill the process for a system call.  If there is a filter, or if
  * the program is about to install one, the recorder therefore omits some system
- * calls that it can do without.  The child of a fork inherits both the filter
- * and the answers.  Any thread may call these functions.
+ * calls that it can do without.  The child of a fork inherits the filter, so
+ * these functions give the same answers in the child.  Any thread may call
+ * them.
  */
 #ifndef FILTER_H
 #define FILTER_H

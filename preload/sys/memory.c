@@ -83,8 +83,8 @@ map_wiped(size_t nbytes)
 /*
  * The arena is one mapping for the memory that every process needs.  With the
  * default settings it holds the writer's memory, the first structs of threads,
- * the writer thread's stack and small pieces.  Separate mappings would take a
- * short process as much time as writing its trace.
+ * the writer thread's stack and small pieces.  In a short process, separate
+ * mappings would take as much time as writing the trace.
  */
 #define ARENA_NBYTES ((size_t)4608 << 10)
 

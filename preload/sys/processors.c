@@ -22,7 +22,10 @@ static unsigned
 count_ready(void)
 {
 	char line[LOADAVG_NBYTES];
-	/* Do not block, even if something else is mounted there. */
+	/*
+	 * O_NONBLOCK: do not wait, even if something else, such as a FIFO, is
+	 * mounted at this path.
+	 */
 	const int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/loadavg",
 				    O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	unsigned count = 0;

@@ -3,10 +3,10 @@
  * sys.h - functions for the system calls that many files of the recorder make
  *
  * All but sys_clock_ns() and sys_page_nbytes() go through our own syscall(2),
- * which is no cancellation point and uses neither stdio nor locks.  A failure
- * sets errno as usual.  A caller on a thread of the program saves errno before
- * its first call and restores it after its last call (record.c, attach.c, ...).
- * Any thread may call these functions.
+ * which is not a cancellation point and uses neither stdio nor locks.  A
+ * failure sets errno as usual.  A caller on a thread of the program saves errno
+ * before its first call and restores it after its last call (record.c,
+ * attach.c, ...).  Any thread may call these functions.
  */
 #ifndef SYS_H
 #define SYS_H
