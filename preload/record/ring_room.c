@@ -139,9 +139,9 @@ begins_page(const struct ring *r, uint64_t word)
 }
 
 /*
- * Make the words of the ring from 'from' on inaccessible.  They may lie beyond
- * the end of the file, where each access raises SIGBUS.  A program that reads
- * its whole memory, as the leak checker of gperftools does, finds by
+ * Make the words [from, to) of the ring inaccessible.  They may lie beyond the
+ * end of the file, where each access raises SIGBUS.  A program that reads its
+ * whole memory, as the leak checker of gperftools does, finds by
  * /proc/self/maps that it must leave them out.
  */
 static void

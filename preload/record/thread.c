@@ -109,8 +109,8 @@ make_part(uint32_t i)
 	if (part == NULL)
 		return false;
 	/*
-	 * On failure, another thread has mapped the part first. release: pairs
-	 * with the acquire in thread_pool_at().
+	 * If the exchange fails, another thread has mapped the part first.
+	 * release: pairs with the acquire in thread_pool_at().
 	 */
 	if (!atomic_compare_exchange_strong_explicit(&parts[i], &none, part,
 						     memory_order_release,

@@ -276,7 +276,7 @@ needs_wide_steps(const struct draft *draft)
 	return false;
 }
 
-/* Write the steps of a path, whose other members are set, and its marks. */
+/* Write the steps and the marks of a path.  path->is_wide is already set. */
 static void
 write_words(struct path *path, const struct draft *draft, uint16_t *mark)
 {

@@ -83,7 +83,7 @@
 
 struct path {
 	uint64_t sum;	/* hash of the words, and of RBP if 'takes_bp' */
-	uint32_t check; /* result of path_check(); it differs for most stacks */
+	uint32_t check; /* path_check() of the stack; few others share it */
 	uint32_t node;	/* the number of the stack; 0: none */
 	/*
 	 * places of paths that came after this one; 0: none.  path_next()

@@ -95,8 +95,8 @@ enum walk_end {
  */
 struct walk {
 	/*
-	 * The stack that the latest walk has found: its frames, outermost
-	 * first.
+	 * Number of frames of the stack that the latest walk has found.  'place'
+	 * and 'frame' hold these frames, outermost first.
 	 */
 	uint32_t count;
 	/*
@@ -143,7 +143,7 @@ walk_last_exit(const struct walk *walk)
 	return &walk->exits.exits[walk->exits.last];
 }
 
-/* The start of a walk. */
+/* The registers at the start of a walk. */
 struct walk_context {
 	uintptr_t pc, sp, bp;
 };
