@@ -285,7 +285,7 @@ look_up(const struct symbol *symbols, size_t n)
 
 /*
  * Resolve dl_iterate_phdr() and the functions of 'other_symbols'.  Return false
- * if no library defines one of 'other_symbols'.
+ * if at least one of 'other_symbols' is not defined by any library.
  */
 static bool
 look_up_others(void)

@@ -366,7 +366,8 @@ try_probe(struct thread *t)
  * ringfile_may_hand_over() must return true.  Three kinds of rings cannot be
  * taken over:
  *
- * - a ring whose 'limit' is 0: the old thread was killed within a recording;
+ * - the ring of a thread whose 'limit' is 0: the thread was killed within a
+ *   recording;
  * - a ring of a thread that had further rings for its signal handlers: nothing
  *   would order the events of the other rings before the new thread's events;
  * - the initial thread's ring, which has another size.
