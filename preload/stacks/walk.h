@@ -95,8 +95,8 @@ enum walk_end {
  */
 struct walk {
 	/*
-	 * Number of frames of the stack that the latest walk has found.  'place'
-	 * and 'frame' hold these frames, outermost first.
+	 * Number of frames of the stack that the latest walk has found.
+	 * 'place' and 'frame' hold these frames, outermost first.
 	 */
 	uint32_t count;
 	/*
