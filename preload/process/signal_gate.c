@@ -90,8 +90,8 @@ pass_kept(int signal)
 /*
  * Make a timer send the kept signal again at the end of the gate's time.  If
  * tgkill(2) sent the signal to this thread, the timer sends the signal to this
- * thread, too; otherwise to the process.  If there can be no timer, let the
- * signal act at once, since it must not be lost.
+ * thread, too; otherwise to the process.  If the kernel refuses a timer, let
+ * the signal act at once, since it must not be lost.
  */
 static void
 send_later(int signal)

@@ -58,8 +58,9 @@ void signals_release(const struct signals_held *held);
  * keeps the signal or, if the gate is not closed for it, the signal stays
  * blocked.
  *
- * Under a filter of system calls, none of this is possible.  Open the gate, and
- * keep all signals blocked except those that the flush may raise.
+ * Do none of this under a filter of system calls, which may kill the process
+ * for these calls.  Instead, open the gate, and keep all signals blocked except
+ * those that the flush may raise.
  */
 void signals_release_late(const struct signals_held *held, bool is_short);
 

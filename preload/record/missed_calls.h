@@ -13,10 +13,10 @@
 #include <stdbool.h>
 
 /*
- * Store a note that the recorder does not see some calls, or has not seen some.
- * 'object' is the path of the object that the note is about, or "" for the
- * program itself.  The note is a sentence: the object's name, and then 'why'.
- * Only the first note counts.  Any thread may call this.  Keeps errno.
+ * Store a note that the recorder misses, or has missed, some calls of the
+ * program.  'object' is the path of the object that the note is about, or ""
+ * for the program itself.  The note is a sentence: the object's name, and then
+ * 'why'.  Only the first note counts.  Any thread may call this.  Keeps errno.
  */
 void missed_calls_note(const char *object, const char *why);
 

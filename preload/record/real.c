@@ -381,8 +381,8 @@ resolve_others(void)
 	/* release: pairs with the acquire in real_resolve_others(). */
 	atomic_store_explicit(&is_resolved, true, memory_order_release);
 	/*
-	 * The next look-ups call our dl_iterate_phdr(), which needs the
-	 * functions above.  relaxed: no other data depends on
+	 * Do these look-ups only now, because they call our dl_iterate_phdr(),
+	 * which needs the functions above.  relaxed: no other data depends on
 	 * 'execve_is_libcs'.
 	 */
 	find_usable_size();

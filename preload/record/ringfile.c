@@ -32,8 +32,9 @@
 /*
  * Can the program write to a mapping of the file without failing and without
  * waiting?  It can on the local file systems listed below, which keep the disk
- * space that was reserved; on btrfs, turn off copy-on-write for the file first.
- * A network file system could make the program wait for a server.
+ * space that was reserved.  btrfs keeps this space only without copy-on-write,
+ * so turn off copy-on-write for the file.  A network file system could make the
+ * program wait for a server.
  */
 static bool
 is_safe(int fd)

@@ -85,8 +85,8 @@ __thread struct thread *thread_self __attribute__((tls_model("initial-exec"))) =
 #define FIRST_RING_WORDS 32768u
 
 /*
- * thread_recycle() releases the memory of a ring in the ring file above this
- * many words (ringfile_shrink()).
+ * Of a ring in the ring file, thread_recycle() keeps this many words, and
+ * releases the memory of the others (ringfile_shrink()).
  */
 #define RING_KEEP_WORDS 8192
 

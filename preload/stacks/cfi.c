@@ -62,7 +62,7 @@ enum {
 	CFA_GNU_NEGATIVE_OFFSET_EXTENDED = 0x2f,
 };
 
-/* Read a number in the format of an encoding, without adding a base. */
+/* Read a number in the format that 'encoding' says, without adding a base. */
 static uint64_t
 take_format(struct cfi_cursor *c, unsigned encoding)
 {

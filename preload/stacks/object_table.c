@@ -300,8 +300,9 @@ object_table_check(void)
 			retire(id);
 	}
 	/*
-	 * Objects that got no number cannot be retired one by one.  Forget what
-	 * is known about all code.
+	 * If all numbers are used, some objects may have got none.  Such
+	 * objects cannot be retired one by one, so forget what is known about
+	 * all code.
 	 */
 	if (count() == STACK_IMAGE_OBJECTS_MAX - 1) {
 		stack_table_begin_epoch();

@@ -100,7 +100,10 @@ static void
 empty(struct path_cache *cache)
 {
 	memset(cache->entries, 0, sizeof(cache->entries));
-	/* Do not write to pages that are not in use. */
+	/*
+	 * Do not write to unused structs, because a write to an untouched page
+	 * would make the kernel allocate this page.
+	 */
 	for (uint32_t i = 0; i < 1u << PATH_MET_BITS; i++)
 		if (cache->met[i].path != 0)
 			cache->met[i].path = 0;
@@ -427,8 +430,8 @@ split(struct path_cache *cache, struct path_entry *e, uint64_t key,
 
 	e->branch = at.offset;
 	/*
-	 * The entry that is set last may replace others.  Set the entry of the
-	 * new path last, so that this entry stays.
+	 * Setting an entry may overwrite another one.  Set the entry of the new
+	 * path last, so that it is not overwritten.
 	 */
 	set_entry(cache, stack_key_add(key, at.a_mark), old);
 	set_entry(cache, stack_key_add(key, at.b_mark), place);

@@ -41,8 +41,8 @@ _Static_assert((STACK_IMAGE_NODES_MAX & NUMBER_MASK) == 0,
 
 /*
  * The number of lines of each part, as a power of two.  The parts take 8 KiB,
- * 1 MiB, 4 MiB and 16 MiB.  Few stacks are in a part before the previous part
- * is about two thirds full.
+ * 1 MiB, 4 MiB and 16 MiB.  A part gets few stacks until the previous part is
+ * about two thirds full.
  */
 #define PART_0_BITS 7
 #define PART_1_BITS 14
@@ -50,7 +50,7 @@ _Static_assert((STACK_IMAGE_NODES_MAX & NUMBER_MASK) == 0,
 #define PART_3_BITS 18
 
 struct hash_table {
-	/* aligned, so that it is in two pages */
+	/* aligned, so that its 8 KiB are in two pages and not in three */
 	_Alignas(4096) struct line part_0[1u << PART_0_BITS];
 	struct line part_1[1u << PART_1_BITS];
 	struct line part_2[1u << PART_2_BITS];

@@ -323,7 +323,7 @@ elf_lookup_all(const char *name)
 	return s.all;
 }
 
-/* Our own object. */
+/* What elf_lookup_own() knows about our own object. */
 struct own {
 	struct dynamic tables;
 	uintptr_t base;

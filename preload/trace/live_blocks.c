@@ -64,7 +64,10 @@ allocate(struct live_blocks *c, unsigned log2_slots, bool has_stacks)
 bool
 live_blocks_init(struct live_blocks *c, bool has_stacks)
 {
-	/* 16 random bytes that the kernel gives each process. */
+	/*
+	 * The seed comes from the 16 random bytes that the kernel gives a
+	 * process.
+	 */
 	const void *const random =
 		(const void *)(uintptr_t)getauxval(AT_RANDOM);
 
