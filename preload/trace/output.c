@@ -48,7 +48,7 @@ add_segment(struct text *t, uint64_t segment)
  */
 struct fill {
 	uint64_t segment, number;
-	size_t exe_nbytes; /* bytes of the executable's name to use */
+	size_t exe_nbytes; /* how many bytes of the executable's name to use */
 };
 
 /*
@@ -114,9 +114,9 @@ part_excess(size_t n, size_t exe_count)
 }
 
 /*
- * Fill in the template.  Set '*numbered_ret' to whether the running number is
- * in the name.  Return by how many bytes the executable's name must be cut, so
- * that each part between slashes fits.
+ * Append the expanded template to 't'.  Set '*numbered_ret' to whether it
+ * contains the running number.  Return how many bytes to cut from the
+ * executable's name so that each part between slashes fits.
  */
 static size_t
 expand(struct text *t, const struct output *o, const struct fill *f,
@@ -348,9 +348,9 @@ is_taken(struct output *o, uint64_t segment, uint64_t number)
 
 /*
  * Return a number above 'taken' whose name is free.  It is the lowest such
- * number if the taken numbers have no gap.  If n names are taken, this tries
- * only about 2 log(n) of them, since thousands of processes may share a
- * template without %p.
+ * number if the taken numbers have no gap.  Thousands of processes may share a
+ * template without %p, so do not try each number: if n names are taken, the
+ * search tries only about 2 log(n) of them.
  */
 static uint64_t
 find_free(struct output *o, uint64_t segment, uint64_t taken)
@@ -530,7 +530,10 @@ output_write(struct output *o, const void *data, size_t nbytes)
 		next += n;
 		left -= (size_t)n;
 	}
-	/* Remove what was written, since the next write would append to it. */
+	/*
+	 * Remove the part of 'data' that was written, since the next write
+	 * would append to it.
+	 */
 	if (error != 0 && left != nbytes) {
 		o->is_torn = syscall(SYS_ftruncate, o->fd, o->nbytes) != 0;
 		if (!o->is_torn)

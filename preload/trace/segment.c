@@ -133,7 +133,7 @@ make_room(struct segment *s)
 }
 
 /*
- * Write the threads whose creation, but not whose end, is in the trace.  Also
+ * Write each thread whose creation is in the trace and whose end is not.  Also
  * write the names of all threads whose end is not in the trace.
  */
 static void

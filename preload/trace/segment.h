@@ -63,8 +63,9 @@ struct segment {
 	/* number of the open segment or, if none is open, of the next one */
 	uint64_t number;
 	bool is_open;
-	bool is_late;  /* unrecorded events preceded this segment */
-	bool is_known; /* the table has every live block of the trace */
+	bool is_late; /* unrecorded events preceded this segment */
+	/* Does 'live', if it is in use, have every live block of the trace? */
+	bool is_known;
 	/* Sums over the earlier segments. */
 	uint64_t events_before, lost_before, bytes_before;
 	uint64_t waits, wait_ns, cpu_ns;

@@ -187,7 +187,10 @@ set_pace(struct trace *t)
 		encoder_set_fast(e, is_fast);
 }
 
-/* Write the block, note the cost, and set how the next block is encoded. */
+/*
+ * Write the block, note how long this took, and choose how the next block is
+ * encoded.
+ */
 static int
 write_packed(struct trace *t, const void *data, size_t nbytes)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * remaining_threads.h - does the program still have threads, or several?
+ * remaining_threads.h - does the program have no thread left, one or several?
  *
  * The answers come from /proc/self/stat.  Its number of threads includes the
  * writer thread, but the functions below do not count the writer as a thread of
@@ -53,8 +53,8 @@ bool remaining_threads_several(bool has_writer);
 
 /*
  * Does the program have only one thread?  The answer is yes if no second thread
- * has got a HATF number.  Otherwise count the threads in /proc, and return
- * false if /proc cannot be read, or must not be read.
+ * has got a HATF thread number.  Otherwise count the threads in /proc, and
+ * return false if /proc cannot be read, or must not be read.
  */
 bool remaining_threads_single(void);
 

@@ -32,14 +32,14 @@
 #define HOLD_BUSY_NS 50000000ull
 /*
  * A process that ends within this time after its start gets no control socket.
- * The time is shorter if the process is dormant, or if 'hatf ctl' has called
- * the writer thread, since then an order is likely.
+ * The time is shorter if an order is likely: if the process is dormant, or if
+ * 'hatf ctl' has called the writer thread.
  */
 #define CONTROL_AFTER_NS	500000000ull
 #define CONTROL_CALLED_AFTER_NS 100000000ull
 
 /*
- * Return when the process gets its control socket, as a time of
+ * Return the time at which the process gets its control socket, on
  * CLOCK_MONOTONIC.
  */
 static uint64_t
@@ -170,7 +170,7 @@ least_room(void)
 {
 	uint64_t least = UINT64_MAX;
 
-	/* The list is empty after writer_commit_and_recycle(). */
+	/* writer_commit_and_recycle() empties the list, so fill it again. */
 	writer_collect_threads();
 	for (uint32_t i = 0; i < writer->thread_count; i++) {
 		const struct ring *const r = writer->producers[i]->ring;

@@ -46,13 +46,13 @@ enum writer_end {
 	WRITER_END_UNDERSCORE_EXIT,
 	WRITER_END_QUICK_EXIT,
 	WRITER_END_ABORT,
-	/* abort(), whose signal the program handles, so that it may continue */
+	/* abort(); the program handles SIGABRT and may therefore continue */
 	WRITER_END_ABORT_HANDLED,
 	WRITER_END_EXEC,
 	/* the recorder cannot run under a new restriction */
 	WRITER_END_SANDBOX,
 	WRITER_END_LAST_THREAD, /* the last thread ended, not by exit() */
-	WRITER_END_KILLED,	/* a filter ended the last thread */
+	WRITER_END_KILLED,	/* a seccomp filter killed the last thread */
 	/* recording was stopped; the process continues */
 	WRITER_END_STOP,
 };

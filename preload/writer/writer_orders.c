@@ -82,9 +82,10 @@ discard(uint64_t until, struct narrator *narrator)
 }
 
 /*
- * The process has several threads, and the recorder is still dormant.  If the
- * clock has not expected threads before, no thread but the first can be inside
- * a recording, so the table of owners may begin now.
+ * Call this when recording starts in a process of several threads, while the
+ * recorder is still dormant.  If clock_go_stamped() has not been called before,
+ * only the initial thread can be recording an event now, so the table of page
+ * owners (owners.h) may begin.
  */
 static void
 expect_threads(void)

@@ -272,8 +272,8 @@ drain(uint64_t until, bool force)
 }
 
 /*
- * Store the present time, by which all ticks before the last clock_renew() have
- * ended.
+ * Store the present time in 'ticks_end_ns': all ticks before the last
+ * clock_renew() have ended by now.
  */
 static void
 note_ticks_end(void)
@@ -337,8 +337,8 @@ writer_round(void)
 	trace_look_at_load(&writer->trace, r.ns);
 	writer_collect_threads();
 	/*
-	 * Change the trace to stamps one round after the clock, since this
-	 * round may still drain events with ticks.
+	 * Change the trace to stamped mode one round later than the clock,
+	 * since this round may still drain events with ticks.
 	 */
 	trace_set_clock(&writer->trace, stamped && writer->was_stamped);
 	writer->was_stamped = stamped;

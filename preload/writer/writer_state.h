@@ -65,7 +65,7 @@ struct writer {
 	struct segment segment;
 	struct order order;
 	struct tick_grant grant;
-	bool was_stamped; /* result of clock_is_stamped() in the round before */
+	bool was_stamped; /* clock_is_stamped() in the previous round */
 	/* All published events with older stamps are in the trace. */
 	uint64_t covered_stamp;
 	uint32_t thread_count;
@@ -108,7 +108,7 @@ struct writer {
 	uint64_t quiet_since_ns;
 	/* Figures of the last trace that ended. */
 	uint64_t last_events, last_lost;
-	/* errno of the error that ended the last trace; 0: no error did */
+	/* errno of the error that ended the last trace; 0: no error ended it */
 	int last_error;
 	/*
 	 * The trailer did not fit on a full disk, so writer_end_late() must try
@@ -135,7 +135,7 @@ struct writer {
 	uint64_t blocked_pos, blocked_since_ns;
 	/* End of the writer's pause after a trailer; 0: no pause. */
 	_Atomic uint64_t hold_until_ns;
-	/* Did the pause begin by WRITER_END_ABORT_HANDLED? */
+	/* Did a request with WRITER_END_ABORT_HANDLED begin the pause? */
 	bool may_jump;
 	struct wake wake;
 	/*
@@ -329,8 +329,8 @@ void writer_recycle_ended(void);
 /*
  * Check whether 't' has ended, and write its end to the trace once its last
  * event is drained.  If 'check' is set, ask the kernel now.  Otherwise ask only
- * if 't' has had no event for some time, which is shorter if 't' has announced
- * its end.
+ * if 't' has had no event for some time; this time is shorter if 't' has
+ * announced its end.
  */
 void writer_tend_thread(struct thread *t, uint64_t stamp, uint64_t now,
 			bool check);
