@@ -7,7 +7,7 @@
  *
  * Each new block is compared with its neighbours in the set of live blocks of
  * 'struct hatf_events', so the check keeps no set of its own.  It is no fault
- * if a new block overlaps an exempt block.  Exempt are:
+ * if a new block overlaps an exempt block.  These blocks are exempt:
  *
  * - blocks of 0 bytes,
  * - blocks that a forked child inherited, and

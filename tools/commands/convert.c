@@ -128,8 +128,9 @@ parse_drop(const char *text, unsigned *drop_ret)
 }
 
 /*
- * Parse the argument of --tags: in the format hummingbird, does the address
- * link an Allocate to its Free, or a sequence number?
+ * Parse the argument of --tags: are the tags of a file in the format
+ * hummingbird addresses or sequence numbers?  A tag links an Allocate to its
+ * Free.
  */
 static bool
 parse_tags(const char *text, struct rewrite *r)

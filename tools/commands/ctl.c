@@ -117,7 +117,7 @@ json_value(const char *key, const char *value)
 /*
  * Add keys for the live bytes, the live blocks and the peak, unless 'figures'
  * is NULL.  These figures replace those of the recorder's answer, which may be
- * older.  Return how many of the keys 'object' did not have before.
+ * older.  Return how many keys were new to 'object'.
  */
 static size_t
 add_figures(json_t *object, const struct live_figures *figures)

@@ -493,7 +493,7 @@ check_traces(const struct job *job, const struct collection *c)
 	return exit_status;
 }
 
-/* Whose lack of debug information is to be reported? */
+/* Which missing debug information must naming_symbolize() report? */
 static enum naming_report
 naming_report(const struct job *job)
 {

@@ -71,7 +71,7 @@ ends_in(const char *name, const char *end)
 	return n > m && strcmp(name + n - m, end) == 0;
 }
 
-/* Is 'path' a pipe or a device?  To open a pipe may take for ever. */
+/* Is 'path' a pipe or a device?  Opening a pipe may block for ever. */
 static bool
 is_stream(const char *path)
 {

@@ -113,8 +113,8 @@ static const char *const touch_words[] = { "none", "first", "all", NULL };
 static const char *const speed_words[] = { "max", "real", NULL };
 
 /*
- * Default and maximum of --timeout: give up a run that has made no progress for
- * so many seconds.
+ * Default and maximum of --timeout: end a run that has made no progress for
+ * this number of seconds.
  */
 #define TIMEOUT_DEFAULT 60
 #define TIMEOUT_MAX	1e9

@@ -114,8 +114,8 @@ make_name(const char *path)
 }
 
 /*
- * Measure one trace.  Report errors; a figure that could not be taken is shown
- * as "-".
+ * Measure one trace.  Report errors; a figure that could not be measured is
+ * shown as "-".
  */
 static void
 measure(struct tables *t, struct measured *m, const struct spool *trace)

@@ -568,7 +568,7 @@ wait_for_page(struct watch *w, struct ask *ask)
 	return !w->has_failed;
 }
 
-/* Has the user seen as many pages as wanted? */
+/* Has the user seen as many pages as --count asks for? */
 static bool
 has_seen_all(const struct watch *w)
 {
@@ -621,7 +621,10 @@ command_top(int argc, char **argv)
 	struct ask ask = {
 		.interval = 2,
 		.top = 20,
-		/* Each site is a line of the program, not of its library. */
+		/*
+		 * Hide the standard library, so that sites are the program's
+		 * own lines.
+		 */
 		.view.fold_std = true,
 	};
 	struct watch w = { .ask = &ask };

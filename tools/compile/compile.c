@@ -44,8 +44,8 @@ note_thread(struct compiler *c, const struct hatf_event *e)
 }
 
 /*
- * Note the blocks and threads that begin or end with an event before the
- * window.
+ * Process an event before the window: update the maps of the blocks and of the
+ * threads that are live.
  */
 static bool
 note_event(struct compiler *c, const struct hatf_event *e)

@@ -20,10 +20,11 @@
  * different threads would be neighbours, and a processor that prefetches
  * neighbours would take lines from the thread that writes them.
  *
- * Therefore the number of slots is at most the peak number of live blocks plus
- * SLOTS_QUEUED, plus SLOTS_KEPT for each thread, plus the unused slots of each
- * thread's last group.  If a thread has used N slots of its groups, at most
- * N + SLOTS_FRESH slots are unused.  A struct slot takes 24 bytes.
+ * With these rules, the number of slots is at most the peak number of live
+ * blocks plus SLOTS_QUEUED, plus SLOTS_KEPT for each thread, plus the unused
+ * slots of each thread's last group.  If a thread has used N slots of its
+ * groups, at most N + SLOTS_FRESH slots are unused.  A struct slot takes 24
+ * bytes.
  *
  * Used by one thread at a time.
  */

@@ -76,9 +76,9 @@ void what_if_close(struct what_if *w);
 bool what_if_change(struct what_if *w, struct hatf_event *e);
 
 /*
- * Call this after the last event.  If the plan names sites, print a message if
- * the trace at 'path' has no call stacks.  Otherwise print one for drop:site
- * and one for pool:site if it has changed no call.
+ * Call this after the last event.  If the plan names sites and the trace at
+ * 'path' has no call stacks, print a message.  Otherwise print a message for
+ * each of drop:site and pool:site that the plan has and that changed no call.
  */
 void what_if_report(const struct what_if *w, const char *path);
 

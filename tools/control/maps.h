@@ -10,8 +10,8 @@ typedef bool maps_test(const char *line, const void *context);
 
 /*
  * Does 'test' accept a line of /proc/PID/maps?  If the file cannot be opened,
- * return false, and leave errno as fopen() has set it: EACCES if this process
- * may not read the file.  Otherwise set errno to 0.
+ * return false, and leave errno as fopen() has set it: EACCES if hatf may not
+ * read the file.  Otherwise set errno to 0.
  */
 bool maps_find(pid_t pid, maps_test *test, const void *context);
 
