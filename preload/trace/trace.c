@@ -273,8 +273,8 @@ report_full_table(struct trace *t)
 	if (count == t->full_count)
 		return;
 	t->full_count = count;
-	say("%s: the table of call stacks is full; %u times, the trace has the "
-	    "stack of a caller instead of a new stack",
+	say("%s: the table of call stacks is full; %u times, a call was "
+	    "recorded with the stack of one of its callers instead of its own",
 	    t->output.path, count);
 }
 

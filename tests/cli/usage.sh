@@ -77,8 +77,8 @@ for command in info verify dump; do
 done
 wrong "hatf tables: --format: unknown value 'html' (want one of text, *" \
 	tables --format html a
-wrong "hatf tables: --runs: at most 99 *" tables --runs 100 a
-wrong "hatf tables: --jobs: at least 1 *" tables --jobs 0 a
+wrong "hatf tables: --runs must be at most 99 *" tables --runs 100 a
+wrong "hatf tables: --jobs must be at least 1 *" tables --jobs 0 a
 wrong "hatf record: --clock: wrong value 'sun' (want auto, off, *" \
 	record --clock sun true
 wrong "hatf record: --compress: wrong value 'gzip:4' *" record -z gzip:4 true

@@ -65,8 +65,7 @@ static const struct opt options[] = {
 	{ "spread", 'S', "FACTOR",
 	  "ignore growth up to FACTOR times the spread among the\n"
 	  "runs of the baseline (default 1)" },
-	{ "junit", 'x', "FILE",
-	  "also write the result to FILE, as XML of JUnit" },
+	{ "junit", 'x', "FILE", "also write the result to FILE, as JUnit XML" },
 	{ "sarif", 's', "FILE", "also write the result to FILE, as SARIF" },
 	{ "annotations", 'a', NULL,
 	  "also print '::error file=F,line=N::TEXT' for GitHub" },

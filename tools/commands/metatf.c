@@ -35,15 +35,15 @@ static const struct opt options[] = {
 	{ "dtd", 't', "FILE",
 	  "dump: use this DTD, not the one in the trace or the\n"
 	  "one that the trace's header names" },
-	{ "json", 'j', NULL, "dump: one JSON object for each record" },
-	{ "all", 'a', NULL, "dump: also metadata and section records" },
+	{ "json", 'j', NULL, "dump: print one JSON object for each record" },
+	{ "all", 'a', NULL, "dump: also print metadata and section records" },
 	{ "lang", 'l', "LANGUAGE",
 	  "gen: language of the code, c (default) or python" },
 	{ "output", 'o', "FOLDER",
 	  "gen: folder of the new files (default: the current one)" },
 	{ "events", 'e', NULL,
-	  "gen: also NAME_events.h, with which a traced program\n"
-	  "puts its own events into the trace" },
+	  "gen: also write NAME_events.h, with which a traced\n"
+	  "program puts its own events into the trace" },
 	{ NULL, 0, NULL, NULL },
 };
 

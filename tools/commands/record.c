@@ -101,7 +101,7 @@ static const struct opt options[] = {
 	  "at the end check the traces against the limits in the\n"
 	  "file LIMITS, as 'hatf check --limits' does" },
 	{ "junit", 'x', "FILE",
-	  "also write the result of --check to FILE, as XML of\nJUnit" },
+	  "also write the result of --check to FILE, as JUnit\nXML" },
 	{ "sarif", 'F', "FILE",
 	  "also write the result of --check to FILE, as SARIF" },
 	{ "verbose", 'v', NULL,

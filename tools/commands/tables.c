@@ -299,9 +299,10 @@ command_tables(int argc, char **argv)
 	if (first == argc)
 		return opt_complain(&page, "a TRACE is missing");
 	if (t.runs > SAMPLES_MAX)
-		return opt_complain(&page, "--runs: at most %d", SAMPLES_MAX);
+		return opt_complain(&page, "--runs must be at most %d",
+				    SAMPLES_MAX);
 	if (t.jobs == 0)
-		return opt_complain(&page, "--jobs: at least 1");
+		return opt_complain(&page, "--jobs must be at least 1");
 	if (t.csv_path != NULL && strcmp(t.csv_path, "-") == 0) {
 		t.csv_path = NULL;
 		t.format = TABLE_CSV;

@@ -37,8 +37,8 @@ static const struct opt options[] = {
 	  "also print the peak of live bytes; read whole traces" },
 	{ "sort", 's', "KEY",
 	  "sort the children of a process by start (default),\n"
-	  "events or peak, the largest of a subtree first; peak\n"
-	  "includes --peak" },
+	  "events or peak: first the child whose subtree has the\n"
+	  "most events or the highest peak; peak includes --peak" },
 	{ NULL, 0, NULL, NULL },
 };
 

@@ -45,13 +45,14 @@ static const struct opt_page page = {
 	"defined before use.  Header and trailer must agree with the\n"
 	"events.  A segment given after the previous segment of its process\n"
 	"must continue where that one ended.  DIR stands for all traces in\n"
-	"it that have a HATF header, but no snapshots.\n"
+	"it that have a HATF header, except snapshots.\n"
 	"FILE is in any format of 'hatf convert', compressed or not; '-' is\n"
 	"standard input.\n"
 	"The parent's trace gives the blocks that a forked child inherits,\n"
 	"if that trace is beside FILE or where the recorder wrote it.\n",
-	"Exit status: 0 if every file passes all checks, 1 if a file fails\n"
-	"one or cannot be read or a DIR has no trace, 2 for wrong usage.\n",
+	"Exit status: 0 if every file passes all checks, 1 if a file fails a\n"
+	"check or cannot be read, or if a DIR has no trace, 2 for wrong\n"
+	"usage.\n",
 	false,
 	options
 };
