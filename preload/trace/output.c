@@ -43,8 +43,8 @@ add_segment(struct text *t, uint64_t segment)
 }
 
 /*
- * Values of conversions that differ from one file name to the next.  The values
- * that are the same for all file names are in struct output_names.
+ * The values that conversions have in one file name.  The values that are the
+ * same in all file names are in struct output_names.
  */
 struct fill {
 	uint64_t segment, number;

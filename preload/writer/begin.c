@@ -21,9 +21,9 @@ MEMORY_LARGE static struct output output;
 static struct header_parent parent;
 
 /*
- * Set the fact PROCESS_IS_REFUSED: the reason for not tracing has been
- * reported.  Children of this process then do not report this reason again.
- * Return false.
+ * Note that the reason for not tracing has been reported (PROCESS_IS_REFUSED),
+ * so that children of this process do not report the reason again.  Return
+ * false.
  */
 static bool
 refuse(void)

@@ -22,7 +22,7 @@
  * In a trace of several threads, an overlap may be legal: an allocation may
  * stand before the realloc by which another thread gave up the same memory
  * (FORMAT "Errors").  This happens if the recorder did not know the size of the
- * realloc's old block, because it then orders the realloc only before an
+ * realloc's old block: the recorder then orders the realloc only before an
  * allocation that contains the first byte of the old block (list_realloc() in
  * hatf/rings/order.c).  The older block of an overlap is therefore only a
  * suspect at first.  Its next event decides.  In this list, "another thread" is

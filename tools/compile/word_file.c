@@ -40,7 +40,7 @@ word_file_close(struct word_file *f)
 	*f = (struct word_file){ .fd = -1 };
 }
 
-/* Append a chunk to the file, and let a stream go on in this chunk. */
+/* Append a chunk to the file, and continue a stream in this chunk. */
 static bool
 begin_chunk(struct word_file *f, struct word_stream *s)
 {
