@@ -26,8 +26,8 @@
 #define IDLE_AFTER_NS 50000000ull
 #define IDLE_SLEEP_NS NS_PER_SEC
 /*
- * The pause after a trailer (WRITER_HOLD_NS) is only this long if the process
- * may continue (is_holding()).
+ * If the process may continue, the pause after a trailer (WRITER_HOLD_NS) is
+ * shortened to this time; see is_holding().
  */
 #define HOLD_BUSY_NS 50000000ull
 /*

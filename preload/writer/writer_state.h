@@ -401,8 +401,8 @@ void writer_end_work(void);
 /* writer_reach.c ---------------------------------------------------------- */
 
 /*
- * Call this once the trace has a file.  Restrict the calling thread to the
- * files that it needs.
+ * Call this as soon as the trace has a file.  Restrict the calling thread to
+ * the files that it needs.
  */
 void writer_limit_reach(void);
 

@@ -229,10 +229,10 @@ is_judged(const struct overlaps *o, const struct hatf_live *live)
 }
 
 /*
- * Find the last block before the new block that is not exempt (overlaps.h).  A
- * block below an exempt one can reach the new block only if it also covers the
- * exempt block.  Therefore give up at the first exempt block, unless some block
- * may lie inside another one ('has_covered').
+ * Find the last non-exempt block (overlaps.h) before the new block.  A block
+ * below an exempt one can reach the new block only if it also covers the exempt
+ * block.  Therefore give up at the first exempt block, unless some block may
+ * lie inside another one ('has_covered').
  */
 static bool
 find_before(const struct overlaps *o, const struct hatf_event *e,
@@ -252,7 +252,7 @@ find_before(const struct overlaps *o, const struct hatf_event *e,
 	return false;
 }
 
-/* Find the first block that starts inside the new block and is not exempt. */
+/* Find the first non-exempt block that starts inside the new block. */
 static bool
 find_behind(struct overlaps *o, const struct hatf_event *e,
 	    struct hatf_live *ret)

@@ -139,7 +139,7 @@ show_json(struct finding *f, const struct hatf_event *e, const char *text,
 }
 
 /*
- * Count a violation, and show it unless 'max_shown' ones have been shown.
+ * Count a violation, and show it unless 'max_shown' violations have been shown.
  * 'text' says what is wrong with the event.  'address' is 0 if no address is at
  * fault, and 'stack' is 0 if no stack is at fault.
  */

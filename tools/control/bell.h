@@ -20,7 +20,7 @@
 /*
  * Open the file of bells in the directory 'place_fd'.  Return -1 if the file
  * cannot be opened, does not belong to 'owner', or does not have the mode, the
- * size or the single name that a recorder requires.
+ * size or the link count (1) that a recorder requires.
  */
 int bell_open(int place_fd, uid_t owner);
 

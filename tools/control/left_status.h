@@ -17,7 +17,8 @@
 
 /*
  * Open the status file 'name' in the directory 'place_fd'.  Return -1 if the
- * file cannot be opened, or is not a regular file of 'owner' that has one name.
+ * file cannot be opened, or is not a regular file of 'owner' with a link count
+ * of 1.
  */
 int left_status_open(int place_fd, const char *name, uid_t owner);
 

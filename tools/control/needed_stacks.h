@@ -5,8 +5,8 @@
  * First, pass each comment of the old trace to needed_stacks_note().  Then call
  * needed_stacks_need() for each stack to which the new trace refers, to get the
  * id of that stack in the new trace.  Finally, needed_stacks_write() writes the
- * definitions of these stacks, of their frames, and of all objects (FORMAT
- * "Stacks").
+ * definitions of these stacks, of their frames, and of all objects that the old
+ * trace defines before its last frame (FORMAT "Stacks").
  *
  * Memory is O(frames + stacks of the old trace), within the limits of
  * hatf_stacks_note() and at most OBJECTS_MAX_NBYTES for the objects.  Only one
@@ -19,7 +19,7 @@
 
 #include <stdbool.h>
 
-/* Maximum size of all definitions of objects; later ones are left out. */
+/* Maximum size of all definitions of objects; those beyond it are left out. */
 #define OBJECTS_MAX_NBYTES ((size_t)64 << 20)
 
 struct needed_stacks;
@@ -29,8 +29,8 @@ struct needed_stacks *needed_stacks_open(void);
 void needed_stacks_close(struct needed_stacks *n);
 
 /*
- * If the comment 'e' defines a stack, a frame or an object, keep the
- * definition, unless it is malformed.  Return false if there is no memory.
+ * If the comment 'e' defines an object, or is a valid definition of a stack or
+ * frame, keep the definition.  Return false if there is no memory.
  */
 bool needed_stacks_note(struct needed_stacks *n, const struct hatf_event *e);
 
