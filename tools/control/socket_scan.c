@@ -67,10 +67,11 @@ is_gone(long number)
 }
 
 /*
- * Remove the status file 'name' if its process has ended, even if that process
- * was in another PID namespace.  A recorder creates the file, locks it, and
- * then writes the status.  Therefore keep an unlocked file without a status
- * while a recorder may still be about to lock it.
+ * Remove the status file 'name' if its process has ended.  A live process keeps
+ * its file locked, so this works for processes in other PID namespaces, too.  A
+ * recorder creates the file, locks it, and then writes the status.  Therefore
+ * keep an unlocked file without a status while a recorder may still be about to
+ * lock it.
  */
 static void
 sweep_status(const struct place *place, int place_fd, const char *name)

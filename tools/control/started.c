@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 /*
- * Read /proc/PID/stat (proc(5)) into 'buf'.  Return the text in 'buf' from the
- * end of the name on, ") STATE PPID ...", or NULL if there is no such process.
+ * Read /proc/PID/stat, "PID (NAME) STATE PPID ...", into 'buf'.  Return the
+ * address of the ')', or NULL if there is no such process.
  */
 static const char *
 read_stat(uint64_t pid, char *buf, size_t cap)

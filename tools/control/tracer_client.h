@@ -31,16 +31,16 @@
 struct tracer_answer {
 	pid_t pid;
 	/*
-	 * the process had no socket, so hatf called the process through the
-	 * file of bells (bell.h), which the process maps
+	 * the process had no socket, so hatf wrote the order into the file of
+	 * bells (bell.h), which the process maps
 	 */
 	bool has_rung;
 	/*
-	 * hatf called the process through a file of bells (bell.h), but has no
+	 * hatf wrote the order into a file of bells (bell.h), but has no
 	 * permission to see whether the process maps that file
 	 */
 	bool has_rung_blindly;
-	/* the status file that the process left says that it records */
+	/* the process left a status file, which says "recording" */
 	bool is_recording;
 	/*
 	 * user id of the process when it created its socket; without a socket,
