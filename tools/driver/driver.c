@@ -22,8 +22,8 @@
 static struct driver_run *run;
 
 /*
- * The process ID of the driver.  If the allocator forks, a comparison with this
- * ID keeps the child from storing a message or success in 'run'.
+ * The process ID of the driver.  If the allocator forks, the child has another
+ * ID, and must store neither a message nor success in 'run'.
  */
 static pid_t driver_pid;
 

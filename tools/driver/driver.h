@@ -7,7 +7,7 @@
  * arguments are DRIVER_WORD and two descriptors: one of the compiled trace
  * (replay_words.h), and one of a 'struct driver_run' in shared memory.  The
  * same program is caller and driver, so both always agree on these structures,
- * and no second file must be installed or found.
+ * and there is no second program to install or to find.
  *
  * The driver's own memory is mainly a chunk for each stream, and the slots
  * (replay_words.h).  It comes from mmap(), not from the allocator under test,
@@ -65,13 +65,13 @@ struct driver_run {
 	uint64_t seed;	      /* seed of the pauses; not 0 */
 	bool is_timed;	      /* measure the latency of each call */
 	bool is_sized;	      /* sum up malloc_usable_size() of the blocks */
-	uint64_t sample_step; /* calls between two samples; 0: none */
+	uint64_t sample_step; /* calls from sample to sample; 0: no samples */
 	bool asks_own;	      /* ask for the allocator's own statistics */
 	/* Members that the driver sets: */
 	_Atomic uint32_t phase; /* an 'enum driver_phase' */
 	bool is_done;
 	char message[256]; /* why 'is_done' is false; "": unknown */
-	char library[256]; /* the object that defines malloc */
+	char library[256]; /* path of the library that defines malloc */
 	uint64_t wall_ns, cpu_ns;
 	/*
 	 * 'busy_ns' sums the times of all threads from their first word to

@@ -58,7 +58,7 @@ lane_times_wait(struct lane_times *times, struct lane_place *place,
 	} else {
 		/*
 		 * A spinning thread uses a processor all the time, so count the
-		 * whole time of spinning as CPU time.  To read the CPU clock of
+		 * whole time of spinning as CPU time.  Reading the CPU clock of
 		 * a thread is slow, so read that clock only if the thread
 		 * sleeps.
 		 */

@@ -63,8 +63,8 @@ latency_of(struct latency_counts *c, unsigned word_kind)
 }
 
 /*
- * Count the calls in the histogram 'counts', and find their percentiles.  A
- * tick is 'tick_ns' ns.
+ * Store in 'latency' the number of calls in the histogram 'counts', and their
+ * percentiles.  A tick is 'tick_ns' ns.
  */
 void latency_sum(struct latency *latency, const uint64_t *counts,
 		 double tick_ns);

@@ -207,8 +207,8 @@ _Static_assert((WORD_FREE & 1) != 0 && (WORD_MALLOC & 1) == 0,
 
 /*
  * Maximum number of threads that a replay starts in all, unless the user allows
- * more.  To start a thread takes some 10 us, so to start a million threads
- * would take 10 s in each run.
+ * more.  Starting a thread takes some 10 us, so a million threads would take
+ * 10 s in each run.
  */
 #define REPLAY_STARTS_MAX 100000
 
