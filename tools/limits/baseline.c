@@ -255,7 +255,7 @@ take_value(const json_t *value, unsigned run, unsigned runs, uint64_t *n_ret)
 	return true;
 }
 
-/* Is 'row' an object whose keys are all measures? */
+/* Is 'row' an object in which each key is the name of a measure? */
 static bool
 has_measures(json_t *row)
 {

@@ -15,8 +15,8 @@ checking_defaults(void)
 {
 	return (struct checking){
 		/*
-		 * Fold the standard library, so that sites are the program's
-		 * own functions.
+		 * Hide the frames of the standard library, so that sites are
+		 * the program's own functions.
 		 */
 		.gathering.view.fold_std = true,
 		.gathering.reading.struct_nbytes =

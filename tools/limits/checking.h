@@ -23,7 +23,7 @@ struct checking {
 	struct gather_options gathering;
 	enum checking_form form;
 	bool has_annotations; /* also print annotations */
-	/* report a limit that matches nothing as exceeded */
+	/* if a limit matches nothing, report it as exceeded */
 	bool fails_unused;
 	const char *junit, *sarif; /* paths of files to write, or NULL */
 };

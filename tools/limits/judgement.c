@@ -16,7 +16,7 @@
 /* Maximum number of bytes of a sentence about a finding. */
 #define MESSAGE_NBYTES 8192
 
-/* Words before the place or the process that has the most of a value. */
+/* The words of a message before the place or process with the largest part. */
 #define LARGEST_PART "largest part: "
 
 /* Return a copy of text, escaped; NULL if there is no memory. */
@@ -107,7 +107,7 @@ measure_text(enum limit_measure measure, uint64_t value)
 	return f;
 }
 
-/* Return what a value of the limit's measure is: " live at the end". */
+/* Return the words to print after a value, such as " live at the end". */
 static const char *
 value_words(const struct limit *limit, uint64_t value)
 {

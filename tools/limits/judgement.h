@@ -22,8 +22,8 @@
 #define FINDINGS_MAX 100
 
 /*
- * A value that exceeds a limit or, if none does, the value closest to the
- * limit.
+ * A value that exceeds a limit, or a growth that meets a condition.  If no
+ * value exceeds the limit, the value that is closest to it.
  */
 struct finding {
 	/*
@@ -72,7 +72,7 @@ struct judgement {
 	size_t rule_count;
 	/* Several processes have the same name, so name their traces, too. */
 	bool names_traces;
-	/* Report a limit that matches nothing as exceeded. */
+	/* If a limit matches nothing, report it as exceeded. */
 	bool fails_unused;
 	uint64_t process_count;
 	/* Sums over all processes, and the largest allocation of them all. */

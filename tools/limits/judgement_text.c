@@ -60,7 +60,7 @@ print_excess(FILE *f, const struct judgement *j, const struct rule *r)
 			n == 1 ? "" : "es");
 }
 
-/* Print the value that is closest to the limit, and whose it is. */
+/* Print the value that is closest to the limit, its row and its process. */
 static void
 print_worst(FILE *f, const struct rule *r)
 {

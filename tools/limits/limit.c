@@ -30,9 +30,9 @@ const char *const limit_scope_words[LIMIT_SCOPE_COUNT + 1] = {
 /* -------------------------------------------------------------------- words */
 
 /*
- * Take the next word of a line.  Return false at the end of the line, at a word
- * that begins with '#', which begins a comment, and if a quote is not closed.
- * Set '*is_open_ret' to true in the last of these cases, else to false.
+ * Take the next word of a line.  Return false at the end of the line, at a
+ * comment (a word that begins with '#'), and if a quote is not closed.  Set
+ * '*is_open_ret' to true if a quote is not closed, else to false.
  */
 static bool
 take_word(const char **p, char word[LINE_NBYTES], bool *is_open_ret)
@@ -160,7 +160,7 @@ refuse(const char *origin, const char *what, const char *text)
 	return false;
 }
 
-/* Refuse a word that must be one of 'words'. */
+/* Print that 'word' is not one of 'words', and return false. */
 static bool
 refuse_word(const char *origin, const char *what, const char *word,
 	    const char *const *words)

@@ -51,7 +51,7 @@ enum limit_measure {
 	LIMIT_MEASURE_COUNT
 };
 
-/* Millionths in a whole. */
+/* A ratio of 100 %, in millionths. */
 #define LIMIT_WHOLE 1000000
 
 struct limit {
