@@ -205,7 +205,7 @@ sort_rows(const struct live_page *p, size_t *n_ret)
 /* ------------------------------------------------------------------- output */
 
 struct window {
-	/* maximum number of rows of the table and columns of a line; 0: any */
+	/* limits of the table's rows and of a line's columns; 0: unlimited */
 	size_t lines, columns;
 	size_t left;	 /* lines that still fit above the list of keys */
 	bool has_line;	 /* a line was printed */

@@ -38,7 +38,7 @@ struct live_sites {
 	struct live_site *rows;
 	struct entry_key **keys; /* key of each row */
 	size_t count, cap;
-	void *tree; /* keys by name */
+	void *tree; /* tree of 'keys' in the order of names, see tsearch(3) */
 	/* what is known about each stack, indexed by its census row */
 	struct live_stack *stacks;
 	uint32_t *order;    /* scratch memory: stacks to name, in this order */

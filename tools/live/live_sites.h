@@ -74,7 +74,7 @@ void live_sites_forget_growth(struct live_sites *s);
  * Forget all stacks.  Call this before the first update from another trace,
  * which numbers its stacks anew.  The rows keep their growth, with one
  * exception: if a stack without a name had live bytes when growth began to
- * count, nobody knows to which row these bytes belong.  In this case, the
+ * count, it is unknown to which row these bytes belong.  In this case, the
  * growth of all rows counts anew, from the next update.
  */
 void live_sites_forget_stacks(struct live_sites *s);

@@ -11,7 +11,7 @@ struct samples {
 	unsigned count;
 };
 
-/* Add a value; beyond SAMPLES_MAX, drop it. */
+/* Add a value, unless there are SAMPLES_MAX values already. */
 void samples_add(struct samples *s, double value);
 
 /* Return the median; NAN if there are no values.  Reorders the values. */

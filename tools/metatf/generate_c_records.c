@@ -85,7 +85,7 @@ static const char *const taken_words[] = {
 
 /*
  * Could this be the name of a macro?  Yes, if the name is reserved for
- * compilers, or if it has at least two characters, but no small letters.
+ * compilers, or if it has at least two characters, but no lower-case letters.
  * Underscores at the end do not count as characters.
  */
 static bool
@@ -416,8 +416,8 @@ static void emit_steps(struct emitter *e, const char *prefix, uint32_t first,
 
 /*
  * Return how many values one element of an array contains.  An array inside the
- * element counts as one value.  By this number, the generated code limits the
- * values of a record, because even a value that takes no bytes in the trace
+ * element counts as one value.  The generated code needs this number to limit
+ * the values of a record, because even a value that takes no bytes in the trace
  * takes memory.
  */
 static unsigned

@@ -11,8 +11,8 @@ struct claim {
 	uint64_t pid;
 	uint32_t trace;
 	/*
-	 * in the first claim of a 'pid': follow() has handled all claims of
-	 * this 'pid'
+	 * follow() has handled all claims of this 'pid'; set only in the first
+	 * of these claims
 	 */
 	bool is_done;
 };
