@@ -164,7 +164,7 @@ test_child()
 	child=$(cat child)
 	check 'state of a child' "$(state "$child")" dormant
 	ctl "$child" start 2>err && fail 'a child without events answers'
-	grep -q 'will start recording with its next allocation' err ||
+	grep -q 'will start recording at its next allocation' err ||
 		fail "child: $(cat err)"
 	check 'pending for the child' "$(pending "$child")" start
 	check 'pending for the parent' "$(pending "$pid")" null

@@ -288,7 +288,7 @@ test_bell()
 	sleep 1
 	check 'state of a quiet one' "$(state "$pid")" dormant
 	ctl "$pid" start 2>quiet.err && fail 'a quiet process answers'
-	grep -q 'will start recording with its next allocation' quiet.err ||
+	grep -q 'will start recording at its next allocation' quiet.err ||
 		fail "quiet: $(cat quiet.err)"
 	check 'pending start' "$(ctl --json "$pid" status | jq -r .pending)" \
 		start

@@ -249,14 +249,14 @@ test_orders()
 	ctl "$pid" start 2>err && fail 'started twice'
 	grep -q 'already recording' err || fail "start: $(cat err)"
 	ctl "$pid" flush 2>err && fail 'flush of a quiet process'
-	grep -q 'it takes orders with its next allocation' err ||
+	grep -q 'it takes orders at its next allocation' err ||
 		fail "flush: $(cat err)"
 	go asked 1
 	await_threads 2
 	ctl "$pid" flush >/dev/null || fail 'flush'
 	await_threads 1
 	ctl "$pid" stop 2>err && fail 'stop of a quiet process'
-	grep -q 'it will end its trace with its next allocation' err ||
+	grep -q 'it will end its trace at its next allocation' err ||
 		fail "stop: $(cat err)"
 	go asked 2
 	await_threads 2

@@ -136,13 +136,13 @@ check_text 'limits of another program' out <want
 run "$HATF" check --baseline plain.base helper.hatf
 check_status 'a renamed build' 3
 check_one_line 'a renamed build' \
-	'hatf check: plain.base: this baseline is of app, but the traces *'
+	'hatf check: plain.base: this baseline is for app, but the traces *'
 cp helper.hatf bin.hatf
 record other.hatf 'a b"c'
 run "$HATF" check --baseline plain.base helper.hatf other.hatf
 check_status 'two other programs' 1
 check_one_line 'two other programs' \
-	'hatf check: plain.base: this baseline is of app, but no trace *'
+	'hatf check: plain.base: this baseline is for app, but no trace *'
 cp plain.base before
 run "$HATF" check --baseline plain.base --update test
 check_status 'a baseline of two programs' 1

@@ -390,7 +390,7 @@ check_status "torture with all allocators: $(cat err)" 0
 for name in $(jq -r '.allocators[].allocator' out); do
 	run timeout 100 "$HATF" replay --check -r 3 -a "$name" torture.hatf.gz
 	# memalign(256, 512) of mimalloc 2.0 aligns to 128 bytes.
-	if ! grep -q 'mimalloc: a block is not aligned' err; then
+	if ! grep -q 'mimalloc: a block is misaligned' err; then
 		check_status "$name in order: $(cat err)" 0
 	fi
 	run timeout 60 "$HATF" replay -r 1 -a "$name:MALLOC_CONF=narenas:1" \
@@ -649,12 +649,12 @@ run "$HATF" replay --json -r 1 -a ./bad.so bad203.ascii
 check_status 'an allocator that has not enough memory' 0
 check 'without memory' "$(jq '.allocators[0].failed' out)" 1
 refused 'an allocator that gives odd addresses' \
-	'hatf replay: ./bad.so: a block is not aligned *' \
+	'hatf replay: ./bad.so: a block is misaligned: *' \
 	--check -a ./bad.so bad204.ascii
 printf '%s\n' "$first_line" '0 99 0x1000 0 0 1 418020' \
 	'0 99 0x2000 0 0 1 418020' >align.ascii
 refused 'an allocator that ignores alignments' \
-	'hatf replay: ./bad.so: a block is not aligned *' \
+	'hatf replay: ./bad.so: a block is misaligned: *' \
 	--check -a ./bad.so align.ascii
 in_order align.ascii 2
 refused 'an allocator that gives addresses of nothing' \

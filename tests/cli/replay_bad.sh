@@ -77,8 +77,8 @@ bad fork 'the allocator started a process that outlived the run (now killed)'
 bad null 'every allocation failed'
 bad same 'a block was changed: the allocator gave its memory to another block'
 bad overlap 'a block was changed: *'
-bad odd 'a block is not aligned *'
-bad odd 'a block is not aligned *' --check
+bad odd 'a block is misaligned: *'
+bad odd 'a block is misaligned: *' --check
 bad 'shared memory' 'the allocator wrote to the memory of the replay'
 
 # The call is found without the check of a library, too: in the measured run.

@@ -400,7 +400,7 @@ is_quiet(const struct tracer_answer *r, int e, const char *order)
 	    threadless_ring(r->pid, BELL_STOP) == BELL_YES)
 		will = "will end its trace";
 	message_print(
-		"%ld: %s, and has allocated nothing for %d seconds: it %s with "
+		"%ld: %s, and has allocated nothing for %d seconds: it %s at "
 		"its next allocation",
 		(long)r->pid, r->is_recording ? "recording" : "dormant",
 		TRACER_BELL_MS / 1000, will);

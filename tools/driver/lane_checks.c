@@ -128,8 +128,8 @@ lane_check_after(struct lane_checks *checks, lane_random *random,
 	if (!checks->checks_alignment)
 		alignment = 0;
 	if (checks->has_memory && !is_aligned(block, size, alignment))
-		return "a block is not aligned as it must be: its address is "
-		       "not a multiple of the call's alignment, or of 8 bytes";
+		return "a block is misaligned: its address is not a multiple "
+		       "of the call's alignment, or of 8 bytes";
 	if (block != NULL && checks->has_memory) {
 		if (kind == WORD_CALLOC && !has_marks(block, 0, count))
 			return "calloc returned a block that is not all zeros";

@@ -54,8 +54,8 @@ check_head(struct baseline *b)
 		return refuse(b->path, "not a baseline of 'hatf check'", NULL);
 	if (json_integer_value(version) != VERSION)
 		return refuse(b->path,
-			      "made by another version of hatf: write the "
-			      "baseline again by --update",
+			      "made by another version of hatf: write a new "
+			      "baseline with --update",
 			      NULL);
 	if (by == NULL || (strcmp(by, "site") != 0 && strcmp(by, "lane") != 0))
 		return refuse(b->path, "'by' is neither 'site' nor 'lane'",
@@ -212,18 +212,19 @@ baseline_fit_view(const struct baseline *b, struct stack_view_options *view)
 	if (view->is_raw && !is_raw)
 		return refuse(b->path,
 			      "made without --raw-stacks: omit this option, or "
-			      "write the baseline again by --update",
+			      "write a new baseline with --update",
 			      NULL);
 	view->is_raw = is_raw;
 	if (view->wrapper_count != 0) {
 		if (has_equal_wrappers(view, wrappers))
 			return true;
-		return refuse(b->path,
-			      "made with other wrappers: give the wrappers of "
-			      "the baseline (by --wrapper or in the file of "
-			      "--limits), or give none, or write the baseline "
-			      "again by --update",
-			      NULL);
+		return refuse(
+			b->path,
+			"made with other wrappers: give the wrappers of "
+			"the baseline (with --wrapper or in the file of "
+			"--limits), or give none, or write a new baseline "
+			"with --update",
+			NULL);
 	}
 	for (size_t i = 0; i < json_array_size(wrappers); i++)
 		if (!stack_view_add_wrapper(

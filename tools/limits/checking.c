@@ -110,7 +110,7 @@ tell_other_name(const struct run *run, const char *name)
 
 	if (of != NULL && name != NULL && strcmp(of, name) != 0)
 		message_print(
-			"%s: this baseline is of %s, but the traces are of %s",
+			"%s: this baseline is for %s, but the traces are of %s",
 			message_path(run->checking->baseline), of, name);
 }
 
@@ -142,7 +142,7 @@ choose_runs(struct run *run, const struct processes *processes)
 	if (count_runs(run, processes) != 0)
 		return true;
 	message_print(
-		"%s: this baseline is of %s, but no trace is of that program",
+		"%s: this baseline is for %s, but no trace is of that program",
 		path, run->program);
 	return false;
 }
@@ -193,7 +193,8 @@ add_run(struct run *run, const struct figures *f)
 	    baseline_has_sites(run->baseline) == f->lacks_stacks) {
 		message_print(
 			f->lacks_stacks
-				? "%s: has no call stacks, but the baseline has"
+				? "%s: has no call stacks, but the baseline "
+				  "has them"
 				: "%s: has call stacks, but the baseline has "
 				  "none",
 			message_path(f->process->paths[0]));

@@ -256,7 +256,7 @@ parse(struct limit *limit, const char *origin, const char *text,
 	if (w->count != next + 2)
 		return refuse(origin, "not a limit", text);
 	if (globs->process[0] == '\0' || globs->row[0] == '\0')
-		return refuse(origin, "a glob is missing", text);
+		return refuse(origin, "a glob is empty", text);
 	measure = find_measure(w->texts[next]);
 	if (measure < 0)
 		return refuse_word(origin, "not a measure", w->texts[next],
