@@ -119,8 +119,8 @@ quiet_read_status(pid_t pid, char *answer, size_t cap)
 }
 
 /*
- * Can a process without a socket get orders through the file of bells, or can
- * hatf find the status of the process in /proc?
+ * Return true if a process without a socket can get orders through the file of
+ * bells, or if hatf can find the status of the process in /proc.
  */
 static bool
 is_reachable(pid_t pid)

@@ -325,9 +325,9 @@ read_events(struct hatf_events *stage, uint64_t carried, uint64_t event_count,
 }
 
 /*
- * Does 'status' mean that read_events() has read all events that it should
- * read, or all that are in the trace now?  A trace that the recorder is still
- * writing may be truncated or lack a trailer.
+ * Does 'status' mean that read_events() has succeeded?  It is no error if the
+ * trace is truncated or lacks a trailer, because the recorder may still be
+ * writing it.
  */
 static bool
 is_read(enum hatf_status status)

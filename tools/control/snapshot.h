@@ -3,10 +3,10 @@
  * snapshot.h - write the live blocks at a point of a trace as a new trace
  *
  * The recorder may still be writing the source trace.  The snapshot contains
- * the source's header lines about the process, no events, and the live blocks
- * in the form of blocks carried over from an earlier segment (FORMAT
- * "Segments"), with their threads and call stacks.  The snapshot can be read
- * without any other trace.
+ * the source's header lines about the process, and the live blocks with their
+ * threads and call stacks, but no events.  The live blocks have the form of
+ * blocks carried over from an earlier segment (FORMAT "Segments").  No other
+ * trace is needed to read the snapshot.
  */
 #ifndef SNAPSHOT_H
 #define SNAPSHOT_H

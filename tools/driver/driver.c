@@ -198,7 +198,7 @@ prepare_samples(struct lanes *all, uint64_t slot_count)
 	all->samples = &samples;
 }
 
-/* Prepare the checks and measurements of single calls that this run makes. */
+/* Prepare what this run checks and measures at each call. */
 static void
 prepare_observers(struct lanes *all, uint64_t slot_count)
 {

@@ -54,7 +54,7 @@ struct lanes {
 	 * allocator, 0, which moves all writes to the first byte of a block.
 	 */
 	uint64_t touch_mask;
-	/* Is one of the next three pointers set, or are latencies measured? */
+	/* one of the next three pointers is set, or latencies are measured */
 	bool is_observed;
 	struct lane_checks *checks;   /* NULL: do not check */
 	struct lane_sizes *sizes;     /* NULL: do not sum up usable sizes */

@@ -24,8 +24,8 @@
 #define C_PATH_NBYTES 16384
 
 /*
- * A data record.  The list has each record of the global section only once,
- * not once for each section.
+ * A data record.  In c_records.list, a record of the global section comes only
+ * once, not once for each section in which it can occur.
  */
 struct c_record {
 	/* the section that defines the record */

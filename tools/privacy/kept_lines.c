@@ -260,9 +260,9 @@ find_line(const char *lines, size_t nbytes, const char *key,
 }
 
 /*
- * After its first 'skipped' bytes, does the value have at least one more byte,
- * and only bytes that are in 'bytes'?  If the value has more than 24 bytes, it
- * is too long for a number: return false.
+ * Skip the first 'skipped' bytes of the value.  Return true if there is at
+ * least one more byte, and all of the rest are in 'bytes'.  Return false if the
+ * value has more than 24 bytes, because it is too long for a number.
  */
 static bool
 has_only(const struct line *line, size_t skipped, const char *bytes)

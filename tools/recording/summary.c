@@ -48,8 +48,8 @@ has_vanished(const struct collected_trace *t)
 }
 
 /*
- * Did recording stop before the process ended, or did it start late?  A later
- * segment is never late, because it continues an earlier one.
+ * Return true if recording stopped before the process ended, or if it started
+ * late.  A later segment is never late, because it continues an earlier one.
  */
 static bool
 is_paused(const struct collected_trace *t)
