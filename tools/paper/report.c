@@ -520,7 +520,7 @@ print_table10(const struct report *r, const struct page *page,
 /*
  * For each trace, divide the uncompressed size with placement "optimum" by the
  * smallest uncompressed size with another placement.  Return the largest of
- * these ratios; NAN if there is no trace.
+ * these ratios; NAN if there is no trace, or if a ratio is unknown.
  */
 static double
 worst_optimum(const struct report *r)
@@ -540,7 +540,7 @@ worst_optimum(const struct report *r)
 			per_record(s->nbytes[ENCODING_OPTIMUM][0], 1) /
 			per_record(least, 1);
 
-		/* An unknown ratio counts as the largest. */
+		/* If a ratio is unknown, so is the largest. */
 		if (isnan(ratio))
 			return NAN;
 		if (ratio > worst)
