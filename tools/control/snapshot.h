@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* How completely a trace knows the blocks that were live when it began. */
+/* What a trace states about the blocks that were live when it began. */
 enum snapshot_live {
 	SNAPSHOT_EXACT,
 	/*
@@ -54,9 +54,9 @@ struct snapshot {
 bool snapshot_write(struct snapshot *s);
 
 /*
- * Return how completely the trace that is open as 'fd' knows the blocks that
- * were live at its start, as the header's lines "live" and "start" say.  If
- * there is no such line, return SNAPSHOT_EXACT.
+ * Return what the header's lines "live" and "start" of the trace that is open
+ * as 'fd' say about the blocks that were live when the trace began.  If there
+ * is no such line, return SNAPSHOT_EXACT.
  */
 enum snapshot_live snapshot_live_of(int fd);
 

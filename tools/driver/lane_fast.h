@@ -22,8 +22,8 @@
 #define LANE_FAST_AHEAD 30
 
 /*
- * Make the calls of all words from 'next' up to the first word with WORD_SLOW,
- * but not the call of that word.  Return its address.
+ * Make the calls of all words from 'next' up to, but not including, the first
+ * word with WORD_SLOW.  Return the address of that word.
  */
 const uint64_t *lane_fast_run(struct lane *lane, const uint64_t *next);
 

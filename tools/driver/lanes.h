@@ -50,8 +50,9 @@ struct lanes {
 	/* write only to bytes below this offset in each block */
 	uint64_t touch_nbytes;
 	/*
-	 * Mask for the offset of each write: UINT64_MAX or, for the null
-	 * allocator, 0, which moves all writes to the first byte of a block.
+	 * Mask for the offset of each write: UINT64_MAX.  For the null
+	 * allocator, 0: all writes go to the first byte, because its blocks
+	 * have only the memory of 'scratch' (driver_calls.c).
 	 */
 	uint64_t touch_mask;
 	/* one of the next three pointers is set, or latencies are measured */

@@ -14,7 +14,7 @@
  *	| header | chunk of stream 0 | chunk of stream 1 | ... | index | list |
  *
  * A pair is a word with two calls, each a free or a malloc of 1 to 2047 bytes.
- * While all slot numbers fit in 17 bits, most words are pairs:
+ * As long as all slot numbers fit in 17 bits, most words are pairs:
  *
  *	bits 0-1	WORD_FREES: bit 0 if the first call is a free, bit 1 if
  *			the second one is

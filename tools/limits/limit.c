@@ -388,10 +388,11 @@ append_wrapper(struct limits *limits, const char *origin, const char *glob)
 }
 
 /*
- * If the line is "wrapper GLOB", append the glob and return true.  If the line
- * begins with "wrapper", but is wrong or cannot be appended, print a message,
- * set '*is_wrong_ret' to true and return false.  If the line begins with
- * another word, set '*is_wrong_ret' to false and return false.
+ * If the line is "wrapper GLOB", append the glob and return true.  Otherwise
+ * return false, and set '*is_wrong_ret':
+ * - true, after a message, if the line begins with "wrapper", but is wrong or
+ *   cannot be appended;
+ * - false if the line begins with another word.
  */
 static bool
 take_wrapper(struct limits *limits, const char *origin, const char *text,
