@@ -3,8 +3,8 @@
  * available.h - the memory that this process can still get
  *
  * This is the memory that the system has available or, if less, the memory that
- * the limit of a control group leaves.  Each control group of this process
- * counts: its own groups, of version 1 or 2, and the ancestors of these.
+ * the limit of a control group leaves.  The limits of the control groups of
+ * this process, of version 1 or 2, and of their ancestors count.
  */
 #ifndef AVAILABLE_H
 #define AVAILABLE_H

@@ -2,15 +2,17 @@
 /*
  * emit_c.h - a compiled trace as a C program
  *
- * The functions of each thread make its calls, one statement for each call.
- * The threads wait for one another as the driver's threads do (replay_words.h).
+ * The program has functions for each thread, with one statement for each call.
+ * Its threads wait for one another as the driver's threads do (replay_words.h).
  */
 #ifndef EMIT_C_H
 #define EMIT_C_H
 
 #include "tools/compile/compile.h"
 
-/* Maximum number of calls.  Compilers take a minute for more. */
+/*
+ * Maximum number of calls.  With more calls, compilers take a minute or longer.
+ */
 #define EMIT_CALLS_MAX 100000
 
 /*

@@ -62,8 +62,8 @@ samples_json(const struct replay_column *column, unsigned count, size_t offset)
 }
 
 /*
- * Return, for each sample, the number of calls before the sample, and the live
- * bytes.
+ * Return the number of calls before each sample, and the live bytes at each
+ * sample.
  */
 static json_t *
 history_json(const struct replay_runs *runs)
@@ -105,7 +105,10 @@ own_json(const struct replay_column *column)
 	return object;
 }
 
-/* Return the peak RSS for each live byte; null if it is unknown. */
+/*
+ * Return the peak RSS divided by the largest number of live bytes; null if it
+ * is unknown.
+ */
 static json_t *
 live_ratio_json(const struct replay_runs *runs, unsigned idx)
 {

@@ -20,9 +20,7 @@
 
 #define REPLAY_LIMITS_MAX 32
 
-/*
- * In place of the index of an allocator, REPLAY_ANY stands for any allocator.
- */
+/* REPLAY_ANY, in place of the index of an allocator: the user named none. */
 #define REPLAY_ANY ALLOCATORS_MAX
 
 struct replay_limit {

@@ -26,7 +26,7 @@ ratio_cell(const struct replay_runs *runs, enum replay_measure m, unsigned idx)
 	return cell;
 }
 
-/* The peak RSS for each live byte. */
+/* Return the peak RSS divided by the largest number of live bytes. */
 static struct cell
 live_cell(const struct replay_runs *runs, unsigned idx)
 {

@@ -2,7 +2,7 @@
 /*
  * replay_verdict.h - find the best allocator, and those that equal it
  *
- * The best allocator has the least median.  Another one equals the best if the
+ * The best allocator has the lowest median.  Another one equals the best if the
  * ranges of their runs overlap, or if their medians differ by at most 1 %.
  *
  * An allocator has a rank if it has figures, and if no other allocator had

@@ -210,7 +210,7 @@ compare_u64(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The driver's own cost in a measure from which nothing is subtracted. */
+/* A cost of 0, for the measures from which nothing is subtracted. */
 static const struct replay_spread no_cost;
 
 /*

@@ -61,9 +61,9 @@ struct figure runs_figure(enum replay_measure measure, uint64_t n);
 struct replay_spread {
 	uint64_t median, min, max;
 	/*
-	 * The figures are times of an allocator, and the driver's own cost
-	 * varies by at least 'min'.  Therefore the times are unknown, except
-	 * that they are short.
+	 * The figures are times of an allocator that are too short to measure:
+	 * the driver's own cost varies by at least 'min', or no call was
+	 * measured.
 	 */
 	bool is_too_short;
 };
@@ -95,13 +95,13 @@ struct replay_column {
 	 */
 	uint64_t asked_nbytes, usable_nbytes;
 	/*
-	 * The samples, with 'is_sampled'.  The resident memory in an
+	 * With 'is_sampled': the samples.  The resident memory in an
 	 * allocator's samples excludes that of the null allocator.
 	 */
 	struct lane_sample samples[LANE_SAMPLES_MAX];
 	/*
-	 * With 'is_timed'.  The latencies of the null allocator are the cost of
-	 * reading the clock.
+	 * With 'is_timed': the latencies.  Those of the null allocator are the
+	 * cost of reading the clock.
 	 */
 	struct latency latencies[LATENCY_KINDS];
 	/* The figures of each run, which include the driver's own cost. */

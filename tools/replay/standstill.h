@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* standstill.h - find out whether a driver stands still, and in which call */
+/* standstill.h - find the call in which the driver makes no progress */
 #ifndef STANDSTILL_H
 #define STANDSTILL_H
 
@@ -32,8 +32,8 @@ void standstill_close(struct standstill *s);
 
 /*
  * Find out in which calls the threads are, 'ms' after the previous look.  If
- * the driver has stood still for 'limit_ms', describe this in 'text', of 'cap'
- * bytes, and return true.
+ * the driver has made no progress for 'limit_ms', describe this in 'text', of
+ * 'cap' bytes, and return true.
  */
 bool standstill_look(struct standstill *s, uint64_t ms, uint64_t limit_ms,
 		     char *text, size_t cap);

@@ -144,8 +144,8 @@ has_ended(struct watch *w, int *status_ret)
 }
 
 /*
- * The driver has been stopped for another 'ms'.  If it has been stopped for too
- * long, write to 'text' which signal has stopped it, and return true.
+ * Add 'ms' to the time for which a signal has stopped the driver.  If this time
+ * has reached the limit, write to 'text' which signal it was, and return true.
  */
 static bool
 is_stopped_for_long(struct watch *w, uint64_t ms, char *text, size_t cap)

@@ -48,9 +48,9 @@ void watch_cancel(const struct watch *watch);
 
 /*
  * Wait for the end of the driver and store its status.  If the driver makes no
- * progress, kill it and write to 'fault', of 'cap' bytes, where it stood;
- * otherwise make 'fault' empty.  If the allocator has left other processes,
- * kill these and return false.  Restore the signal mask.
+ * progress, kill it and describe this in 'fault', of 'cap' bytes; otherwise
+ * make 'fault' empty.  If the allocator has left other processes, kill these
+ * and return false.  Restore the signal mask.
  */
 bool watch_wait(struct watch *watch, int *status_ret, char *fault, size_t cap);
 
