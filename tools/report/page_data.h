@@ -8,9 +8,9 @@
 #include "tools/ui/out.h"
 
 /*
- * Write the JSON object of a trace, which gather_open() must have read.  Write
- * only as many sites as take, with their names, about 'room' bytes.  Return
- * false if there is no memory.
+ * Write the JSON object of a trace, which gather_open() must have read.  The
+ * sites and their names take about 'room' bytes; sites that do not fit are
+ * added up.  Return false if there is no memory.
  */
 bool page_data_write(struct out *o, const struct gathering *g,
 		     struct page_sights *sights, uint64_t room);

@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 /*
- * Room for the sites of all traces, and their names.  The page itself and the
- * other figures take the rest of 5 MB.
+ * Maximum number of bytes for the sites of all traces and their names.  With
+ * its program and the other figures, a page stays below 5 MB.
  */
 #define ROOM_NBYTES 3500000
 

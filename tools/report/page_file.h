@@ -31,8 +31,9 @@ int page_file_add(struct page_file *f, const char *trace,
 		  const struct gather_options *options);
 
 /*
- * Finish and close the file.  On failure print a message and return false.
- * If no trace was added, write no page and leave an existing file unchanged.
+ * Finish and close the file.  On failure print a message and return false.  If
+ * no trace was added, or if one was written only in part, do not finish the
+ * page, and leave an existing file unchanged.
  */
 bool page_file_end(struct page_file *f);
 

@@ -37,9 +37,9 @@ compare_rows(const void *a, const void *b)
 }
 
 /*
- * On the page, several threads may share a row, and so may several stacks.  Add
- * up the pairs of the census that have the same rows there.  'ids', which must
- * be empty, numbers the sums.
+ * On the page, several threads may share a row, and so may several stacks.
+ * Store in 't' the sum of the census's pairs that have the same two rows.
+ * 'ids', empty at first, maps two such rows to the row of their sum.
  */
 static bool
 sum_pairs(const struct page_sites *s, const struct page_threads *threads,

@@ -181,7 +181,7 @@ see_event(struct page_sights *s, const struct census *c,
 }
 
 /*
- * Return the position of a mark on the axis; 0 for a comment that is no mark.
+ * Return the position of a mark on the axis; 0 if the comment is not a mark.
  * If the trace has times, the text of the comment states the time of the mark.
  */
 static uint64_t

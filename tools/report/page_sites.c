@@ -42,7 +42,7 @@
 struct rank {
 	uint32_t row;
 	uint32_t change_count;
-	uint64_t last; /* point of the page that 'change_count' counted last */
+	uint64_t last; /* last point of the page that 'change_count' counts */
 	double score;
 };
 
@@ -144,7 +144,7 @@ frame_id_at(const struct page_tree *tree, struct site_names *names, uint64_t id)
 	return top.frame;
 }
 
-/* Do the sites and the tree take less than 'part' hundredths of the room? */
+/* Do the sites and the tree take less than 'part' percent of the room? */
 static bool
 has_room(const struct page_sites *s, const struct page_tree *tree,
 	 uint64_t changes, unsigned part)
@@ -285,9 +285,10 @@ add_small(struct page_sites *s, struct site_names *names,
 }
 
 /*
- * Like rank_stacks(), but first double the width of the page's points until the
- * most important stacks have at most CHANGES_OUT changes, or until there are at
- * most POINTS_MAX points.
+ * Like rank_stacks(), but first choose the width of the page's points.  Begin
+ * with the width in the history, and double it until the SITES_MAX most
+ * important stacks have at most CHANGES_OUT changes, or until at most
+ * POINTS_MAX points are left.
  */
 static struct rank *
 rank_and_widen(struct page_sites *s, uint32_t *count_ret)
@@ -405,7 +406,7 @@ find_curves(struct page_sites *s)
 
 /* ------------------------------------------------------- threads and sizes */
 
-/* Write the largest size of a class without needless digits: 32 MiB. */
+/* Name the size class that ends at 'end', such as "blocks of up to 32 MiB". */
 static void
 name_size(uint64_t end, char size[64])
 {

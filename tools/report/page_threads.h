@@ -18,7 +18,7 @@
 struct page_threads {
 	const struct census *census;
 	uint32_t count; /* number of rows for threads on the page */
-	/* The page's row of each thread, by the census's row of the thread. */
+	/* For each thread, by its row in the census: its row on the page. */
 	uint32_t *row_of;
 	/* the census's row of the first thread in each row of the page */
 	uint32_t *first;

@@ -17,9 +17,9 @@ struct callers {
 	 */
 	uint32_t *first, *rows;
 	/*
-	 * for each stack that begin() took: the id of the stack whose innermost
-	 * frame is the caller that callers_find() has reached; 0: there are no
-	 * more callers
+	 * for each stack that begin() chose: the caller that callers_find() has
+	 * reached on its way outwards, as the id of the stack whose innermost
+	 * frame is this caller; 0: there are no more callers
 	 */
 	uint64_t *at;
 };

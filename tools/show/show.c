@@ -239,9 +239,9 @@ enum age_kind {
 /*
  * Return the text of an age, for a clock whose ticks are up to 'tick_ns' long.
  * The time of the allocation and the time of the last event may each be too
- * early by a tick, so the age may be wrong by a tick.  Omit the digits that
- * mean less than the largest power of ten up to a tick: for a tick of 4 ms,
- * those after the milliseconds.  'is_least' is as for age_text().
+ * early by a tick, so the age may be wrong by a tick.  Show a multiple of the
+ * largest power of ten that is at most a tick: for a tick of 4 ms, whole
+ * milliseconds.
  */
 static struct age_text
 coarse_age(uint64_t ns, uint64_t tick_ns, enum age_kind kind)

@@ -108,9 +108,9 @@ json_t *show_json_health(const struct gathering *g);
 json_t *show_json_frames(struct site_names *names, uint64_t stack);
 
 /*
- * Print only the reasons for doubt in the figures of the events that were read,
- * each on a line that begins with 'prefix'.  A trace without such reasons gets
- * no line.
+ * Print each reason to doubt the figures, on a line that begins with 'prefix'.
+ * Unlike show_health(), do not print whether the trace is complete.  Print
+ * nothing if there is no reason.
  */
 void show_doubts(struct out *o, const struct gathering *g, const char *prefix);
 

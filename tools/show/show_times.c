@@ -10,8 +10,8 @@
 #define TIME_ROWS 20
 
 /*
- * Format the rate per second if there are 'n' bytes or blocks in 'units' units
- * of the trace's time.  Return "-" if the trace has no times or 'units' is 0.
+ * Format a rate per second: 'n' bytes or blocks in 'units' units of the trace's
+ * time.  Return "-" if the trace has no times or 'units' is 0.
  */
 static struct figure
 show_rate(const struct census *c, struct figure (*show)(uint64_t n), uint64_t n,
@@ -53,8 +53,13 @@ print_span(struct out *o, const struct census *c, uint64_t begin,
 
 /*
  * Find where the window begins and ends on the axis of the history.  If the
- * user gave a bound as a time, use this time.  The trace may end before
- * '*to_ret'.
+ * user gave the beginning as a time, use this time.  '*to_ret' is, on an axis
+ * of times:
+ *   - just after the last event, if no event reached the end of the window;
+ *   - the end of the window, if an event reached it and the user gave it as a
+ *     time.
+ * In all other cases, '*to_ret' is the end of the last span, which may be after
+ * the last event.
  */
 static void
 find_window(const struct census *c, uint64_t *from_ret, uint64_t *to_ret)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trends.h - the live bytes of each group through a trace
+ * trends.h - the live bytes of each group over the course of a trace
  *
  * The trace, or the part of it that --from and --to select, is divided into
  * TREND_COUNT equal parts of its time, or of its events if it has no times.  A

@@ -3,7 +3,7 @@
  * wrapper_hint.h - tell the user that --wrapper would list callers
  *
  * If a program allocates through a function of its own, such as xmalloc(), a
- * list of sites has little more than this function.
+ * list of sites shows little more than this function.
  */
 #ifndef WRAPPER_HINT_H
 #define WRAPPER_HINT_H
