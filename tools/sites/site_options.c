@@ -7,7 +7,7 @@
 #include "hatf/frames/hidden_frames.h"
 #include "tools/ui/message.h"
 
-/* How a comment begins that defines a stack (FORMAT.md, "Stacks"). */
+/* The beginning of a comment that defines a stack (FORMAT.md, "Stacks"). */
 static const char stack_kind[] = "HATF stack\n";
 
 static bool
@@ -107,9 +107,9 @@ is_in_recorder(const struct hatf_stacks *stacks, uint64_t stack,
 }
 
 /*
- * It is enough to leave out one frame, even if the recorder has several in a
- * row: the definition of the parent came earlier, and this function has already
- * left out the others there.
+ * Leaving out one frame is enough, even if several frames in a row belong to
+ * the recorder: the definition of the parent came earlier, and this function
+ * has already left out the others from that definition.
  */
 void
 site_choice_show_caller(const struct site_choice *c, struct hatf_record *rec,

@@ -62,7 +62,7 @@ struct site_choice {
 /*
  * Make the stacks, their view and, if there are patterns, a filter.  The caller
  * keeps '*options'.  If there is no memory, print a message and return false.
- * Call site_choice_close() in any case.
+ * Call site_choice_close() even then.
  */
 bool site_choice_open(struct site_choice *choice,
 		      const struct site_options *options);
@@ -80,18 +80,18 @@ bool site_choice_keeps(struct site_choice *choice,
 #define SITE_CHOICE_COMMENT_NBYTES 128
 
 /*
- * If '*rec' defines a stack whose second frame from inside belongs to the
- * recorder, leave this frame out of the definition.  The new comment is in
- * 'buf', which has SITE_CHOICE_COMMENT_NBYTES.  Call this function for every
- * comment, in order and before site_choice_keeps().
+ * If '*rec' defines a stack whose second innermost frame belongs to the
+ * recorder, make '*rec' define the stack without this frame.  The new comment
+ * is in 'buf', which has SITE_CHOICE_COMMENT_NBYTES.  Call this function for
+ * every comment, in order and before site_choice_keeps().
  */
 void site_choice_show_caller(const struct site_choice *choice,
 			     struct hatf_record *rec, uint8_t *buf);
 
 /*
- * Let '*rec' refer to its stack without the hidden innermost frames.  The new
- * attributes are in 'buf', which has 'cap' bytes.  If they do not fit, '*rec'
- * is not changed.
+ * Make '*rec' refer to its stack without the hidden innermost frames.  The new
+ * attributes are in 'buf', which has 'cap' bytes.  If they do not fit, do not
+ * change '*rec'.
  */
 void site_choice_show(struct site_choice *choice, struct hatf_record *rec,
 		      uint8_t *buf, size_t cap);

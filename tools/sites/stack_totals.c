@@ -126,7 +126,7 @@ known_extent(const struct stack_counter *c, uint64_t id)
 				   : c->extents[row];
 }
 
-/* Return what a frame says about missing frames if it is the outermost one. */
+/* Return what the outermost frame of a stack says about missing frames. */
 static enum stack_end
 end_at(const struct stack_counter *c, uint64_t frame_id)
 {

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* A stack with more frames than this is no stack of the start. */
+/* startup_stack_is() returns false for a stack with more frames than this. */
 #define DEPTH_MAX 64
 
 static bool
@@ -23,8 +23,9 @@ is_libc(const char *library)
 }
 
 /*
- * Does the loader seem to call libc?  Then a constructor of any library lies
- * between the two: if its last call is a jump, it has no frame.
+ * Does the loader seem to call libc?  In fact, the loader has called a
+ * constructor, of any library.  The constructor has no frame in the stack,
+ * because its call of libc was a tail call.
  */
 static bool
 is_jump(const char *caller, const char *callee)

@@ -5,7 +5,7 @@
  * When the dynamic loader starts a program, standard libraries allocate blocks
  * for themselves, which they keep until the process ends.  For example,
  * libstdc++ allocates 72 704 bytes for exceptions that are thrown when there is
- * no memory.  Such blocks are no leaks of the program.
+ * no memory.  Such blocks are not leaks of the program.
  */
 #ifndef STARTUP_STACK_H
 #define STARTUP_STACK_H

@@ -125,7 +125,10 @@ find_number(const struct hatf_event *e, const char *key, uint64_t *n_ret)
 /* Length of a tick if the trace does not state it (FORMAT.md, "Times"). */
 #define COARSE_TICK_US 2000
 
-/* Note the ticks of a coarse clock, from a comment of kind 'clock'. */
+/*
+ * A comment "HATF clock" may announce a coarse clock.  Store the length of its
+ * tick if this is the longest so far.
+ */
 static void
 on_clock(struct census *s, const struct hatf_event *e)
 {
@@ -141,7 +144,10 @@ on_clock(struct census *s, const struct hatf_event *e)
 		s->tick_us = tick_us < UINT32_MAX ? tick_us : UINT32_MAX;
 }
 
-/* Return the ticks of the clock with which the trace begins; 0: none. */
+/*
+ * Return the default length of a tick if the header names a clock that may be
+ * coarse; otherwise 0.  The header does not state the length.
+ */
 static uint64_t
 first_tick_us(const struct hatf_reader *reader)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pairs.h - what each thread has allocated by each call stack
+ * pairs.h - what each thread has allocated with each call stack
  *
  * A pair is a thread and a stack.  At most PAIRS_MAX pairs have an account of
  * their own.  Each thread has one more account, for all its other stacks.

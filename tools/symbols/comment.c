@@ -17,7 +17,7 @@ comment_is(const struct hatf_record *rec, const char *kind)
 }
 
 /*
- * Store the value of a hexadecimal digit.  Return false if 'c' is no such
+ * Store the value of a hexadecimal digit.  Return false if 'c' is not such a
  * digit.
  */
 static bool

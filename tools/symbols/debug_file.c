@@ -37,9 +37,9 @@ open_regular(const char *path)
 }
 
 /*
- * Return the path of 'name' in the folder of 'file' or, if 'folder' is not "",
- * in this subfolder of it, such as ".debug/".  Return NULL if there is no
- * memory.
+ * Return the path of 'name' beside 'file' or, if 'folder' is not "", in this
+ * subfolder: "/bin/.debug/x" for "/bin/ls", ".debug/" and "x".  Return NULL if
+ * there is no memory.
  */
 static char *
 beside(const char *file, const char *folder, const char *name)

@@ -12,8 +12,8 @@
 #endif
 
 /*
- * Return the value of a hexadecimal digit in an OCaml name, or -1 if 'c' is no
- * such digit.
+ * Return the value of a hexadecimal digit in an OCaml name, or -1 if 'c' is not
+ * such a digit.
  */
 static int
 digit_value(char c)

@@ -30,7 +30,7 @@
 char *object_file_candidate(const char *path, const char *build_id,
 			    const char *folders, unsigned n);
 
-/* Has the module this build id?  Return true if 'build_id' is "". */
+/* Does the module have this build id?  Return true if 'build_id' is "". */
 bool object_file_is_of_build(Dwfl_Module *module, const char *build_id);
 
 #endif /* OBJECT_FILE_H */

@@ -503,10 +503,11 @@ set_line(struct symbol_lookup *l, struct object *o, Dwarf_Addr address,
 
 /*
  * Store in '*around_ret', which the caller frees, the debugging entries around
- * an address of a unit, and return their number.  Use the index of the object,
- * because dwarf_getscopes() and dwarf_getscopes_die() search the whole unit.
- * Only if the index has no function at the address, call the first to find the
- * innermost function, and the second to find those into which it was inlined.
+ * an address of a unit, and return their number.  Try the index of the object
+ * first, because dwarf_getscopes() and dwarf_getscopes_die() search the whole
+ * unit.  If the index has no function at the address, dwarf_getscopes() finds
+ * the innermost function, and dwarf_getscopes_die() the functions into which it
+ * was inlined.
  */
 static int
 find_scopes(struct object *o, Dwarf_Die *unit, Dwarf_Addr address,

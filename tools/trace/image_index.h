@@ -29,7 +29,7 @@ struct image_index {
 
 /*
  * Index the nodes of a tree, which must outlive the index and must not move.
- * Return false if out of memory.  Call image_index_fini() in any case.
+ * Return false if out of memory.  Call image_index_fini() even then.
  */
 bool image_index_init(struct image_index *x, const struct tree *f);
 void image_index_fini(struct image_index *x);

@@ -164,7 +164,7 @@ is_named_as_trace(const char *path)
 	return is_one && stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* Report why a file is no trace. */
+/* Report why a file is not a trace. */
 static void
 report(const char *path)
 {
@@ -180,7 +180,7 @@ report(const char *path)
 /*
  * Add the file if it is a trace.  Skip other files, which a directory may
  * contain.  But if the tree is strict and such a file is named like a trace,
- * report why it is no trace, and return false.
+ * report why it is not a trace, and return false.
  */
 static bool
 add_found(struct tree *f, const char *path)

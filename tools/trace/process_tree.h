@@ -35,7 +35,7 @@ struct tree_trace {
 };
 
 enum tree_origin {
-	TREE_ROOT, /* the node has no 'parent' and is no TREE_ORPHAN */
+	TREE_ROOT, /* the node has no 'parent' and is not a TREE_ORPHAN */
 	TREE_FORK, /* forked from 'parent' */
 	TREE_EXEC, /* 'parent' is the previous image of the same process */
 	/* started by 'parent', or by an untraced descendant of 'parent' */

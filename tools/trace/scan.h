@@ -67,8 +67,8 @@ size_t scan_read(struct scan *s);
 const struct hatf_event *scan_next(struct scan *s);
 
 /*
- * The text of scan_fault() begins with these words if, as the trailer says, no
- * event was lost, but calls bypassed the recorder.
+ * The text of scan_fault() begins with these words if the trailer says that no
+ * event was lost, but that calls bypassed the recorder.
  */
 #define SCAN_MISSED "calls bypassed the recorder: "
 

@@ -3,8 +3,8 @@
  * trailer.h - read only the trailer of a trace
  *
  * After a recording, which may take hours, 'hatf record' prints one line with
- * figures.  All these figures are in the trailer, so it need not read the rest
- * of the trace.
+ * figures.  All these figures are in the trailer, so 'hatf record' need not
+ * read the rest of the trace.
  */
 #ifndef TRAILER_H
 #define TRAILER_H

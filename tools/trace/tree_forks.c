@@ -79,7 +79,7 @@ tree_find_fork(const struct tree_node *node)
 	 * The child's header names a segment of the parent's trace, and counts
 	 * the parent's events from the start of that segment.  If the tree
 	 * lacks the segment, its name has no number, and the parent has several
-	 * segments, nobody knows how many events came before the segment.
+	 * segments, the number of events before the segment is unknown.
 	 */
 	if (forked == NULL && !is_numbered && parent != NULL &&
 	    tree_last_trace(parent)->segment != 0)
