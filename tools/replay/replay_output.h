@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-/* What was replayed. */
+/* A replayed trace and its runs, and how to print them. */
 struct replay_view {
 	const char *path; /* path of the trace, untrusted */
 	const struct compiled *compiled;

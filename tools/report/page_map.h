@@ -47,7 +47,10 @@ struct page_map {
 void page_map_add(struct page_map *m, uint64_t address, uint64_t nbytes);
 void page_map_remove(struct page_map *m, uint64_t address, uint64_t nbytes);
 
-/* The slow part of page_map_go_to(). */
+/*
+ * End the current column, and begin the one that contains 'at'.  For
+ * page_map_go_to() only.
+ */
 void page_map_end_column(struct page_map *m, uint64_t at);
 
 /* Advance to the time of the next event. */

@@ -209,7 +209,7 @@ struct small {
 	struct page_rows sites; /* the site of each key, by its row in 'keys' */
 	uint32_t name;		/* the frame "(other paths)" */
 	uint32_t rest;		/* the site "(small sites)", or PAGE_NONE */
-	uint64_t changes;	/* changes of the live bytes of all sites */
+	uint64_t changes;	/* number of changes of all sites */
 };
 
 /*

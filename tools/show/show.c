@@ -229,7 +229,7 @@ struct age_text {
 	char text[48];
 };
 
-/* Which age is to be printed. */
+/* What is known about an age. */
 enum age_kind {
 	AGE_EXACT,
 	AGE_MIN, /* only a lower bound: the block is older than the trace */

@@ -162,7 +162,9 @@ site_choice_show(struct site_choice *c, struct hatf_record *rec, uint8_t *buf,
 	"; to match the sites that 'hatf stat' and 'hatf leaks' show, " \
 	"add --fold-std"
 
-/* Return what to say about the filter, or NULL. */
+/*
+ * Return the text of a message about the filter; NULL: there is nothing to say.
+ */
 static const char *
 remark(const struct site_choice *c)
 {

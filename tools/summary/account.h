@@ -35,8 +35,8 @@ struct account {
 	struct amount saved;	 /* live at the peak at which 'epoch' began */
 	uint64_t epoch;		 /* epoch at the last change of 'live' */
 	uint64_t in_place;	 /* reallocs that resized a block in place */
-	struct amount allocated; /* a successful realloc counts, too */
-	struct amount freed;	 /* a successful realloc counts, too */
+	struct amount allocated; /* by allocs and successful reallocs */
+	struct amount freed;	 /* by frees and successful reallocs */
 	/* blocks that the next call of their thread freed (see census.h) */
 	struct amount temporary;
 	/* reallocs that moved a block, and the bytes that they copied */

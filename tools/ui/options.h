@@ -33,7 +33,8 @@ struct opt_page {
 	const char *notes;
 	/* options end at the first operand, which begins another command */
 	bool stop_at_operand;
-	const struct opt *opts; /* ends in a NULL name; --help is added */
+	/* ends in a NULL name; without --help, which opt_parse() adds */
+	const struct opt *opts;
 };
 
 /*
