@@ -177,7 +177,7 @@ check 'the time in calls' "$(jq '.allocators[0] |
 check 'the CPU time of waits' "$(jq '.allocators[0].wait_cpu.median |
 	. < 50000000' out)" true
 run "$HATF" replay -r 1 -a ./bad.so:BAD_HEAP=slow wait.ascii
-grep -q '^Time of all threads in calls + in waits' out || fail "$(cat out)"
+grep -q '^Sum over all threads: time in calls + in' out || fail "$(cat out)"
 grep -Eq '^  \./bad.so:BAD_HEAP=slow: [0-9.]+ m?s \+ [0-9.]+ m?s \(CPU ' out ||
 	fail "no row of waits: $(cat out)"
 # One allocator takes more time, the other more CPU time: if the machine does

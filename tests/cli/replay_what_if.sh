@@ -36,7 +36,7 @@ run "$HATF" replay -r 1 -a glibc -w drop:site=x two.ascii
 check_status 'no stacks' 0
 check_one_line 'no stacks' \
 	'*two.ascii: the trace has no call stacks, which drop:site and *'
-grep -qx '  nothing: --what-if changes no call of the trace' out ||
+grep -qx '  no difference: --what-if changes no call of the trace' out ||
 	fail "no stacks: $(cat out)"
 ! grep -q ': time .*; peak RSS ' out || fail "no stacks: $(cat out)"
 
@@ -54,7 +54,7 @@ for change in drop pool; do
 	check_one_line "$change: no such site" 'hatf replay: site.ascii:' \
 		"$change:site has no effect: no block*" \
 		'was allocated at a matching site'
-	grep -qx '  nothing: --what-if changes no call of the trace' out ||
+	grep -q '^  no difference: --what-if changes no call' out ||
 		fail "$change: no such site: $(cat out)"
 	run "$HATF" replay -r 1 -a glibc -w "$change:site=work" site.ascii
 	check_silent "$change: a site"

@@ -163,7 +163,8 @@ check_stat 'by lifetime' --by lifetime <<'EOF'
       100 B            1          live at the end
 EOF
 run "$HATF" stat --by file --from 6 --to 300us hand.hatf
-check_one_line 'a window' 'hatf stat: hand.hatf: no call is in the range'
+check_one_line 'a window' \
+	'hatf stat: hand.hatf: no call is in the range of --from and --to'
 check_text 'a window' out <<EOF
   allocated       blocks     at peak      at end   temporary     moved  file
         0 B            0     1.1 KiB     1.1 KiB           0         0  all
@@ -203,9 +204,11 @@ done
 run "$HATF" stat --from 10s hand.hatf
 check_status 'beyond the end' 0
 check_one_line 'beyond the end' 'hatf stat: hand.hatf: no call is in the' \
-	'range; the trace has 10 calls and ends after 600.000 us'
+	'range of --from and --to; the trace has 10 calls and ends after' \
+	'600.000 us'
 run "$HATF" stat --from 6 --to 1us hand.hatf
-check_one_line 'crossed' 'hatf stat: hand.hatf: no call is in the range'
+check_one_line 'crossed' \
+	'hatf stat: hand.hatf: no call is in the range of --from and --to'
 compare 'by hand' hand.hatf '--from 2 --to 7' '--from 100us --to 300us'
 
 # Without stacks.

@@ -150,9 +150,10 @@ check_path(const struct allocator *a)
 	}
 	if (a->library[strcspn(a->library, ": ")] == '\0')
 		return true;
-	message_print("--allocator: LD_PRELOAD allows no path with ':' or a "
-		      "blank: '%s'",
-		      a->library);
+	message_print(
+		"--allocator: LD_PRELOAD cannot load a path with ':' or a "
+		"blank: '%s'",
+		a->library);
 	return false;
 }
 

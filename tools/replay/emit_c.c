@@ -319,7 +319,7 @@ emit_c(const char *path, const char *trace, const struct compiled *compiled)
 
 	if (compiled->calls + compiled->built_count > EMIT_CALLS_MAX) {
 		message_print("%s: more than %d calls: choose a part of the "
-			      "trace by --from and --to",
+			      "trace with --from and --to",
 			      message_path(trace), EMIT_CALLS_MAX);
 		free(e);
 		return false;

@@ -262,8 +262,8 @@ print_waits(struct out *o, const struct replay_view *view)
 	if (view->compiled->handovers == 0)
 		return;
 	out_printf(o,
-		   "%sTime of all threads in calls + in waits for calls of "
-		   "other threads:\n%s",
+		   "%sSum over all threads: time in calls + in waits for calls "
+		   "of other threads:\n%s",
 		   view->markdown ? "\n" : "", view->markdown ? "\n" : "");
 	for (unsigned i = 0; i < runs->count; i++) {
 		const struct replay_spread *const s = runs->columns[i].measures;

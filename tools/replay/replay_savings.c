@@ -72,10 +72,10 @@ replay_print_savings(struct out *o, const struct replay_view *view)
 	out_str(o, view->markdown ? ":\n\n" : ":\n");
 	if (what_if_did_nothing(&view->compiled->changes) &&
 	    old->compiled->thread_count == view->compiled->thread_count) {
-		out_printf(
-			o,
-			"  nothing: --what-if changes no call of the trace%s",
-			end);
+		out_printf(o,
+			   "  no difference: --what-if changes no call of the "
+			   "trace%s",
+			   end);
 		return;
 	}
 	print_changes(o, &view->compiled->changes);

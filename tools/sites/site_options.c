@@ -15,7 +15,7 @@ add_pattern(struct block_filter_patterns *patterns, const char *option,
 	    const char *text)
 {
 	if (patterns->count == BLOCK_FILTER_PATTERNS_MAX) {
-		message_print("%s: at most %d patterns", option,
+		message_print("%s: more than %d patterns", option,
 			      BLOCK_FILTER_PATTERNS_MAX);
 		return false;
 	}

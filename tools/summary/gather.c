@@ -51,12 +51,12 @@ report_empty(const struct gathering *g)
 	if (c->ended || !c->has_times ||
 	    __builtin_mul_overflow(c->last.time - c->axis_start, c->unit_ns,
 				   &ns)) {
-		message_print("%s: no call is in the range",
+		message_print("%s: no call is in the range of --from and --to",
 			      message_path(g->scan.path));
 		return;
 	}
-	message_print("%s: no call is in the range; the trace has %s calls and "
-		      "ends after %s",
+	message_print("%s: no call is in the range of --from and --to; the "
+		      "trace has %s calls and ends after %s",
 		      message_path(g->scan.path),
 		      figure_count(c->event_count).text, figure_ns(ns).text);
 }
