@@ -41,7 +41,7 @@ put_stack(struct narrate_stacks *s, uint64_t thread, uint32_t stack,
  */
 struct short_form {
 	uint64_t constant; /* the tag, and the bytes after the address */
-	/* The largest size that fits, and the bits of a size, less the origin */
+	/* the largest size that fits, and the bits of a size, as stored */
 	uint64_t size_max, size_mask;
 	uint32_t size_shift, address_shift;
 	size_t nbytes; /* length of the record */
