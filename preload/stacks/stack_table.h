@@ -86,9 +86,9 @@ uint32_t stack_table_count(void);
 uint64_t stack_table_full(void);
 
 /*
- * Call this when an object is no longer loaded.  Its addresses may now belong
- * to another object, so after this call no search finds the old object's
- * stacks.  Begin a new epoch.
+ * Hide the stacks of an object from all later searches, and begin a new epoch.
+ * Call this when the object is no longer loaded, because its addresses may now
+ * belong to another object.
  */
 void stack_table_retire(uint32_t object);
 

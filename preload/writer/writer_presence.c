@@ -302,10 +302,10 @@ must_stay(void)
 }
 
 /*
- * Call this when the thread is about to end, before it changes its presence.
- * After that change, a thread of the program may make the next writer, which
- * must not find the descriptors of this thread.  The kernel will close these
- * descriptors.
+ * Call this when the writer thread is about to end, before it changes its
+ * presence.  After that change, a thread of the program may make the next
+ * writer.  The kernel will close the descriptors of the ending writer, so
+ * forget their numbers here: the next writer must not use them.
  */
 static void
 prepare_to_leave(void)
