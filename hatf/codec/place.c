@@ -427,9 +427,9 @@ plan_size_and_address(struct place *p, size_t cut)
 }
 
 /*
- * Plan time, thread, heap or attributes.  If 'varies' is false, all uses have
- * the value of field_uses_previous(); for the attributes, no record has
- * attributes.
+ * Plan the field 'field': time, thread, heap or attributes.  'varies' is false
+ * if all records of the span have the value of field_uses_previous() or, for
+ * the attributes, if no record has any.
  */
 static size_t
 plan_field(struct place *p, unsigned field, bool varies, size_t cut)

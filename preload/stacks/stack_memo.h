@@ -34,7 +34,7 @@ struct stack_memo_entry {
  * At first, the memo uses only STACK_MEMO_MIN entries, so a short process
  * touches few pages.  Whenever half of these entries are taken, the memo
  * doubles the number of entries that it uses.  About half of the stacks then
- * belong in another entry than before, so a search no longer finds them.  When
+ * belong in a different entry, so a search no longer finds them.  When
  * such a stack is captured again, its number is put into the memo again.
  */
 struct stack_memo {

@@ -155,7 +155,7 @@ step_by_row(struct position *at, struct stack_memory *memory,
 		return false;
 	*slot_ret = cfa - sizeof(uintptr_t);
 	/*
-	 * A signal handler may run on another stack than the code that it
+	 * A signal handler may run on a different stack from the code that it
 	 * interrupted.  If it does, continue on the stack of that code.
 	 */
 	if (row.is_signal_frame && (sp < memory->low || sp >= memory->high))

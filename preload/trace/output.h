@@ -153,7 +153,7 @@ const char *output_base(const struct output *o);
 
 /*
  * Remove the file of the earlier segment 'segment'.  'number' is the running
- * number in the file's name.  If the name now belongs to another file than
+ * number in the file's name.  If the name no longer belongs to the file
  * 'id', do nothing.
  */
 void output_remove(const struct output *o, uint64_t segment, uint64_t number,

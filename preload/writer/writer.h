@@ -127,9 +127,9 @@ uint64_t writer_start_ns(void);
  *
  * 'for_call' must be true if the program is about to make a call for which
  * there must be no writer thread: a call that fails in a process of several
- * threads, or a call after which the writer would be in another namespace than
- * the program.  'for_call' must be false if the program is only about to count
- * its threads.
+ * threads, or a call after which the writer would be in a different namespace
+ * from the program.  'for_call' must be false if the program is only about to
+ * count its threads.
  *
  * If 'for_call' is set and the result is true, the caller must call
  * writer_return() later.  writer_return() makes the writer, with the privileges

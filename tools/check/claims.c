@@ -119,7 +119,7 @@ find_in_trailer(const struct claims *c, const char *key, uint64_t *n_ret)
 	return true;
 }
 
-/* Does the header state another number than 'n' for 'key'? */
+/* Does the header state a number other than 'n' for 'key'? */
 static bool
 header_denies(const struct claims *c, const char *key, uint64_t n)
 {

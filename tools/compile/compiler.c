@@ -51,7 +51,7 @@ begin_thread(struct compiler *c, uint64_t id, uint32_t creator,
 		return false;
 	if (c->out->thread_count == REPLAY_STARTS_MAX &&
 	    !c->options->many_threads) {
-		c->limit = "more than 100000 threads, which take long to start "
+		c->limit = "more than 100000 threads, which need much memory "
 			   "(--threads original starts them nevertheless, "
 			   "--threads 1 replays the trace on one thread)";
 		return false;
@@ -453,7 +453,7 @@ put_pause(struct compiler *c, const struct hatf_event *e, uint32_t stream)
 	    ns > REAL_MAX_NS) {
 		c->limit = "with --speed real, the replay would take more than "
 			   "a week "
-			   "(choose a part by --from and --to)";
+			   "(choose a part with --from and --to)";
 		return false;
 	}
 	if (ns < c->paused_ns[stream] + PAUSE_MIN_NS)

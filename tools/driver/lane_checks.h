@@ -11,7 +11,7 @@
  * realloc loses the contents of a block.
  *
  * The threads also pause at random.  Two calls that do not wait for each other
- * then often happen in another order than in the trace.  If one of them should
+ * then often happen in a different order from the trace.  If one of them should
  * have waited, a slot is in a wrong state.
  */
 #ifndef LANE_CHECKS_H

@@ -22,10 +22,11 @@ lane_spread_init(void)
 }
 
 /*
- * Return the allowed processor that is 'idx' places after 'first'.  If the
- * calling thread runs on that processor now, the new thread would have to wait
- * there, so return 'first' instead.  In the usual case, the caller is the first
- * thread, which the kernel has moved away from 'first', so 'first' is free.
+ * Return the allowed processor that is 'idx' places after 'first', as the place
+ * for a new thread.  If the caller itself runs on that processor now, the new
+ * thread would have to wait there, so return 'first' instead.  'first' is then
+ * usually free: the caller is usually the first thread, and since it runs here,
+ * the kernel has moved it away from 'first'.
  */
 static unsigned
 find_processor(uint32_t idx)

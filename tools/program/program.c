@@ -168,7 +168,7 @@ judge(int fd)
 	    memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
 		return NULL;
 	if (header.e_ident[EI_CLASS] != own_class)
-		return "built for another word size than libhatftrace.so";
+		return "built for a different word size from libhatftrace.so";
 	if (read_loader(fd, &header, loader)) {
 		if (loader[0] == '\0')
 			return "statically linked";

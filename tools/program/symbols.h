@@ -14,8 +14,8 @@ typedef bool symbols_fn(const char *name, bool is_defined_function,
 /*
  * Call 'fn' for each symbol of the ELF file open as 'fd' or, with
  * 'dynamic_only', for each dynamic symbol.  Skip damaged parts.  For a file
- * that is not ELF, or that has another word size than this program, call 'fn'
- * for no symbol.
+ * that is not ELF, or that has a different word size from this program, call
+ * 'fn' for no symbol.
  */
 void symbols_visit(int fd, bool dynamic_only, symbols_fn *fn, void *context);
 

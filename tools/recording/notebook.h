@@ -48,7 +48,7 @@ struct notebook {
 	size_t lost_count, untraced_count;
 	/*
 	 * Sorted list of the traces that exist or may exist later: those in the
-	 * collection, those named by another template than 'out', and those
+	 * collection, those named by a template other than 'out', and those
 	 * that a running process may still write.
 	 */
 	struct notebook_begins known;

@@ -80,7 +80,8 @@ compare_ranks(const void *a, const void *b)
 }
 
 /*
- * Count, for each stack, the points of the page at which its live bytes change.
+ * For each stack, count at how many points of the HTML page's time axis the
+ * live bytes of the stack change.
  */
 static void
 count_changes(const struct page_sites *s, struct rank *by_row)

@@ -23,9 +23,6 @@
  */
 #define PLACE_FIELDS 12
 
-/* Maximum number of values in a record that is passed to the placer. */
-#define PLACE_MOST_VALUES 4096
-
 struct metatf_place;
 
 /*
