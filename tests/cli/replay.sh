@@ -524,7 +524,7 @@ awk -v first="$first_line" 'BEGIN {
 		printf("8 %d 0 0\n0 10 0x%x %d 0 0\n9 %d 0 0\n", i,
 			4096 + 16 * i, i, i)
 }' >births.ascii
-refused 'many threads' '*: more than 100000 threads, which take long *' \
+refused 'many threads' '*: more than 100000 threads *' \
 	births.ascii
 replay 'many threads on one' --threads 1 births.ascii
 check 'many threads on one' "$(figures end_blocks)" 100001

@@ -51,8 +51,8 @@ begin_thread(struct compiler *c, uint64_t id, uint32_t creator,
 		return false;
 	if (c->out->thread_count == REPLAY_STARTS_MAX &&
 	    !c->options->many_threads) {
-		c->limit = "more than 100000 threads, which need much memory "
-			   "(--threads original starts them nevertheless, "
+		c->limit = "more than 100000 threads "
+			   "(--threads original starts them all, "
 			   "--threads 1 replays the trace on one thread)";
 		return false;
 	}
