@@ -29,17 +29,22 @@ _Atomic uint32_t record_header_count;
 static void
 check_header(const void *p, size_t nbytes)
 {
-	const uint32_t count = atomic_load_explicit(&record_header_count,
-						    memory_order_relaxed);
+	uint32_t count = atomic_load_explicit(&record_header_count,
+					      memory_order_relaxed);
 	const uint64_t header = record_header(p);
 
-	if (count < RECORD_HEADERS_ENOUGH &&
-	    (header & RECORD_HEADER_IS_MAPPED) == 0)
+	if (count >= RECORD_HEADERS_ENOUGH ||
+	    (header & RECORD_HEADER_IS_MAPPED) != 0)
+		return;
+	if (record_header_nbytes(header) != nbytes)
 		atomic_store_explicit(&record_header_count,
-				      record_header_nbytes(header) == nbytes
-					      ? count + 1
-					      : RECORD_HEADERS_DIFFER,
+				      RECORD_HEADERS_DIFFER,
 				      memory_order_relaxed);
+	else
+		/* If another thread has changed the count, that suffices. */
+		atomic_compare_exchange_strong_explicit(
+			&record_header_count, &count, count + 1,
+			memory_order_relaxed, memory_order_relaxed);
 }
 
 size_t
