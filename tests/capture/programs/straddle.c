@@ -18,8 +18,6 @@
 
 #include "straddle.h"
 
-#define BLOCK_NBYTES 64u
-
 static atomic_uint turn;
 
 /* Wait until 'step' steps are done. */
@@ -40,7 +38,7 @@ static char *
 place(char *p)
 {
 	placedheap_next(p);
-	return malloc(BLOCK_NBYTES);
+	return malloc(STRADDLE_BLOCK);
 }
 
 /* The steps of the other thread: 1, 3 and 5 of each round. */

@@ -5,6 +5,8 @@
 
 #define STRADDLE_PAGE	4096u
 #define STRADDLE_ROUNDS 300u
+/* The size of each placed block. */
+#define STRADDLE_BLOCK 64u
 /* Each round has three pages of its own. */
 #define STRADDLE_NBYTES (STRADDLE_ROUNDS * 3 * STRADDLE_PAGE)
 
