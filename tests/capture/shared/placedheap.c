@@ -4,8 +4,8 @@
  *
  * Preloaded after the recorder.  After placedheap_next(p), the next malloc() of
  * the calling thread returns 'p', an address in placedheap_region().  All other
- * blocks are libc's.  The library has glibc's gnu_get_libc_version(), so that the
- * recorder takes it for glibc.  The word before a block is the same as in
+ * blocks are libc's.  The library has glibc's gnu_get_libc_version(), so that
+ * the recorder takes it for glibc.  The word before a block is the same as in
  * glibc's allocator or, with PLACEDHEAP_LIES=1, that of a shorter block.
  */
 #include <stddef.h>
