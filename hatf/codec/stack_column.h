@@ -115,8 +115,8 @@ stack_column_is_nearly_full(const struct stack_column *c)
 
 /*
  * Can the caller pass the stacks of the next few hundred allocs directly to
- * stack_column_add_stack(), without stack_column_add()?  Return true only if
- * frees have no values in the column.
+ * stack_column_add_stack(), without stack_column_add()?  Return false if frees
+ * have values in the column.
  */
 static inline bool
 stack_column_takes_allocs(const struct stack_column *c)

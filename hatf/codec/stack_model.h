@@ -33,7 +33,7 @@ struct stack_model {
 	/*
 	 * Two hash tables.  The index is a hash of a thread's last three stacks
 	 * ('after_three') or of its last stack ('after_one').  The value is the
-	 * stack that came next when these last occurred.
+	 * stack that came next when the stacks of the index last occurred.
 	 */
 	uint32_t after_three[1 << STACK_MODEL_AFTER_THREE_BITS];
 	uint32_t after_one[1 << STACK_MODEL_AFTER_ONE_BITS];

@@ -13,8 +13,9 @@
  * x86 in one register, elsewhere in loops with the same result.
  *
  * Costs are in bytes.  In at least one state, every use costs at most 8, so the
- * least cost of TRELLIS_USES uses stays far below 2^15.  TRELLIS_NEVER, the
- * cost of whatever is forbidden, is higher than what any change can save.
+ * least cost of TRELLIS_USES uses stays far below 2^15.  TRELLIS_NEVER is the
+ * cost of a forbidden state or change.  It is higher than what any change can
+ * save.
  *
  * These functions change only what their arguments point to.  They keep the
  * rules of encoder.h for code in traced programs, and any thread may call them.
@@ -103,9 +104,9 @@ void trellis_run_two(const struct trellis_job *a, const struct trellis_job *b,
 		     size_t n);
 
 /*
- * Store the turns of the cheapest path, the last one first, and return their
- * number, at most 'n'.  '*first_ret' is the state of the path before the first
- * use.
+ * Store the turns of the cheapest path in 'turns', the last turn first.  Return
+ * the number of turns, which is at most 'n'.  '*first_ret' is the state of the
+ * path before the first use.
  */
 size_t trellis_trace(const struct trellis_job *job, size_t n,
 		     struct trellis_turn *turns, unsigned *first_ret);

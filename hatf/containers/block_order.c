@@ -87,9 +87,9 @@ find_before(const struct block_page *page, unsigned place)
 		/*
 		 * Stop if the home slot of the found block is after 'i'.  The
 		 * blocks that are left, in slot 'i' and before, have home slots
-		 * up to 'i', so they are before the found block.  (This is not
-		 * true of blocks that wrapped around, but these are after
-		 * 'place', or the loop above has seen them.)
+		 * up to 'i', so they are before the found block.  Exception: a
+		 * block that wrapped around has a later home slot.  But such a
+		 * block is after 'place', or the loop above has seen it.
 		 */
 		if (!page->has_unaligned && found.slot != NULL &&
 		    ordered_home(page, found.place - 1) > i)

@@ -67,8 +67,8 @@ fits_narrow(const struct block *block)
 /* -------------------------------------------------------------- one page */
 
 /*
- * Inline such a function twice, for slots of three words and of four.  Its
- * parameter 'words' is then a constant.
+ * The compiler inlines a FOR_BOTH_LENGTHS function twice: for slots of three
+ * words and for slots of four.  The parameter 'words' is then a constant.
  */
 #define FOR_BOTH_LENGTHS static inline __attribute__((always_inline))
 
@@ -182,7 +182,9 @@ get_slots(struct slab *slab, struct block_page *page, unsigned size_class,
 	return true;
 }
 
-/* Move a page to another array of slots; false if there is no memory. */
+/*
+ * Move a page to another array of slots.  Return false if there is no memory.
+ */
 static bool
 resize_page(struct slab *slab, struct block_page *page, unsigned size_class,
 	    unsigned words)
@@ -273,7 +275,10 @@ shrink_page(struct slab *slab, struct block_page *page)
 
 /* ----------------------------------------------------------------- pages */
 
-/* Move the pages to a table of 2^shift slots; false if there is no memory. */
+/*
+ * Move the pages to a table of 2^shift slots.  Return false if there is no
+ * memory.
+ */
 static bool
 resize_pages(struct block_set *blocks, unsigned shift)
 {
@@ -296,8 +301,8 @@ resize_pages(struct block_set *blocks, unsigned shift)
 }
 
 /*
- * Ensure that, after one more page is added, half of the slots are still free;
- * false if there is no memory.
+ * Ensure that, after one more page is added, half of the slots are still free.
+ * Return false if there is no memory.
  */
 static bool
 make_room(struct block_set *blocks)

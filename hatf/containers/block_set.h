@@ -108,8 +108,8 @@ void block_set_init(struct block_set *blocks);
 void block_set_fini(struct block_set *blocks);
 
 /*
- * Copy the data of the block at 'address' to '*block_ret'; false if there is no
- * block.
+ * Copy the data of the block at 'address' to '*block_ret'.  Return false if
+ * there is no block.
  */
 bool block_set_find(const struct block_set *blocks, uint64_t address,
 		    struct block *block_ret);
@@ -124,13 +124,13 @@ bool block_set_put(struct block_set *blocks, uint64_t address,
 		   struct block *old_ret);
 
 /*
- * Remove the block at 'address', and copy its data to '*old_ret'; false if
- * there is no block.
+ * Remove the block at 'address', and copy its data to '*old_ret'.  Return false
+ * if there is no block.
  */
 bool block_set_take(struct block_set *blocks, uint64_t address,
 		    struct block *old_ret);
 
-/* From now on keep the pages in order; false if there is no memory. */
+/* From now on keep the pages in order.  Return false if there is no memory. */
 bool block_set_keep_order(struct block_set *blocks);
 
 /*

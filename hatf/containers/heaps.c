@@ -106,7 +106,9 @@ heaps_keep_without_history(struct heaps *heaps)
 	return is_fine;
 }
 
-/* Make room in 'others' for one more heap; false if there is no memory. */
+/*
+ * Make room in 'others' for one more heap.  Return false if there is no memory.
+ */
 static bool
 make_room(struct heaps *heaps)
 {

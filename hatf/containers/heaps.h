@@ -61,7 +61,7 @@ void heaps_fini(struct heaps *heaps);
 
 /*
  * Forget the history of all live blocks: set their object id and their birth to
- * 0.  The peaks start again from the live blocks.
+ * 0.  Set the peaks to the present number and total size of the live blocks.
  */
 void heaps_clear_history(struct heaps *heaps);
 
@@ -90,8 +90,8 @@ struct heap *heaps_get(struct heaps *heaps, uint64_t id);
 struct heap *heaps_find(struct heaps *heaps, uint64_t id);
 
 /*
- * From now on keep the pages of all sets in order (block_set.h); false if there
- * is no memory.  Precondition: the heaps do not number their blocks.
+ * From now on keep the pages of all sets in order (block_set.h).  Return false
+ * if there is no memory.  Precondition: the heaps do not number their blocks.
  */
 bool heaps_keep_order(struct heaps *heaps);
 
@@ -142,8 +142,8 @@ heaps_put(struct heaps *heaps, struct heap *heap, uint64_t address,
 }
 
 /*
- * Remove the block at 'address' and copy it to '*old_ret'; false if there is
- * none.
+ * Remove the block at 'address' and copy it to '*old_ret'.  Return false if
+ * there is none.
  */
 static inline bool
 heaps_take(struct heaps *heaps, struct heap *heap, uint64_t address,
@@ -160,8 +160,8 @@ heaps_take(struct heaps *heaps, struct heap *heap, uint64_t address,
 }
 
 /*
- * Copy the data of the block at 'address' to '*block_ret'; false if there is
- * none.
+ * Copy the data of the block at 'address' to '*block_ret'.  Return false if
+ * there is none.
  */
 static inline bool
 heaps_find_block(const struct heaps *heaps, struct heap *heap, uint64_t address,

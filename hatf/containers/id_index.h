@@ -20,7 +20,9 @@ struct id_index {
 	struct u64_map others; /* all other ids; each 'value' is an index */
 };
 
-/* Store the index of an id in '*row_ret'; false if the id has no index. */
+/*
+ * Store the index of an id in '*row_ret'.  Return false if the id has no index.
+ */
 static inline bool
 id_index_find(const struct id_index *index, uint64_t id, uint32_t *row_ret)
 {
@@ -38,7 +40,7 @@ id_index_find(const struct id_index *index, uint64_t id, uint32_t *row_ret)
 	return true;
 }
 
-/* Give the next free index to a new id; false if there is no memory. */
+/* Give the next free index to a new id.  Return false if there is no memory. */
 static inline bool
 id_index_add(struct id_index *index, uint64_t id)
 {

@@ -91,8 +91,8 @@ make_room(struct ids *ids)
 }
 
 /*
- * Set the state of 'id', and store the old state in '*before_ret'; false if
- * there is no memory.
+ * Set the state of 'id', and store the old state in '*before_ret'.  Return
+ * false if there is no memory.
  */
 static bool
 change(struct ids *ids, uint64_t id, enum ids_state state,

@@ -168,8 +168,8 @@ find_name(const struct hatf_record *rec, const char *key, char *buf)
 }
 
 /*
- * Read a number, decimal or hexadecimal with "0x"; false if it is missing or
- * malformed.
+ * Read a number, decimal or hexadecimal with "0x".  Return false if it is
+ * missing or malformed.
  */
 static bool
 find_number(const struct hatf_record *rec, const char *key, uint64_t *n_ret)

@@ -40,8 +40,8 @@
 #define HUGE_NBYTES ((size_t)2 << 20)
 
 /*
- * find_free_row() prefetches a free row this many blocks before a new block
- * takes the row.
+ * When find_free_row() returns a row, it also prefetches the row that it will
+ * return this many new blocks later, if no row is freed until then.
  */
 #define FREE_AHEAD 8
 
@@ -72,8 +72,8 @@ numbered_blocks_fini(struct numbered_blocks *blocks)
 /*
  * Copy the old array into a new one of 'nbytes' bytes, a power of two.  Free
  * the old array, and return the new one.  If there is no memory, keep the old
- * array, and return NULL.  Successive events use rows far apart, so large pages
- * avoid most TLB misses.
+ * array, and return NULL.  A large array gets huge pages.  They avoid most TLB
+ * misses, because successive events use rows that are far apart.
  */
 static void *
 grow_array(void *old, size_t old_nbytes, size_t nbytes)
@@ -94,8 +94,8 @@ grow_array(void *old, size_t old_nbytes, size_t nbytes)
 }
 
 /*
- * Make room for one more row; false if there is no memory, or if all numbers
- * are in use.
+ * Make room for one more row.  Return false if there is no memory, or if all
+ * numbers are in use.
  */
 static bool
 grow_rows(struct numbered_blocks *blocks)
@@ -135,8 +135,8 @@ find_free_row(struct numbered_blocks *blocks)
 
 	if (count != 0) {
 		/*
-		 * 'free_rows' is a stack.  Prefetch the row whose number is
-		 * FREE_AHEAD below the top, since a block that is added later
+		 * 'free_rows' is a stack.  Prefetch the row that is FREE_AHEAD
+		 * entries below the top, because a block that is added later
 		 * will take that row.
 		 */
 		if (count > FREE_AHEAD)
@@ -358,7 +358,10 @@ find_page(struct numbered_blocks *blocks, uint64_t address)
 		       : NULL;
 }
 
-/* Move the pages to a table of 2^shift slots; false if there is no memory. */
+/*
+ * Move the pages to a table of 2^shift slots.  Return false if there is no
+ * memory.
+ */
 static bool
 resize_pages(struct numbered_blocks *blocks, unsigned shift)
 {
@@ -384,8 +387,8 @@ resize_pages(struct numbered_blocks *blocks, unsigned shift)
 }
 
 /*
- * Ensure that, after one more page is added, half of the slots are still free;
- * false if there is no memory.
+ * Ensure that, after one more page is added, half of the slots are still free.
+ * Return false if there is no memory.
  */
 static bool
 make_room(struct numbered_blocks *blocks)
@@ -457,8 +460,8 @@ numbered_blocks_find(struct numbered_blocks *blocks, uint64_t address,
 }
 
 /*
- * Add a block at an address where the set has no block; false if there is no
- * memory, or if all numbers are in use.
+ * Add a block at an address where the set has no block.  Return false if there
+ * is no memory, or if all numbers are in use.
  */
 static inline bool
 add_block(struct numbered_blocks *blocks, struct numbered_page *page,

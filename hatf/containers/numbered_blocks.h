@@ -133,8 +133,8 @@ void numbered_blocks_init(struct numbered_blocks *blocks);
 void numbered_blocks_fini(struct numbered_blocks *blocks);
 
 /*
- * Copy the data of the block at 'address' to '*block_ret'; false if there is no
- * block.
+ * Copy the data of the block at 'address' to '*block_ret'.  Return false if
+ * there is no block.
  */
 bool numbered_blocks_find(struct numbered_blocks *blocks, uint64_t address,
 			  struct block *block_ret);
@@ -150,8 +150,8 @@ bool numbered_blocks_put(struct numbered_blocks *blocks, uint64_t address,
 			 struct block *old_ret);
 
 /*
- * Remove the block at 'address', and copy its data to '*old_ret'; false if
- * there is no block.
+ * Remove the block at 'address', and copy its data to '*old_ret'.  Return false
+ * if there is no block.
  */
 bool numbered_blocks_take(struct numbered_blocks *blocks, uint64_t address,
 			  struct block *old_ret);

@@ -51,15 +51,15 @@ bool page_order_add(struct page_order *order, uint64_t page);
 void page_order_remove(struct page_order *order, uint64_t page);
 
 /*
- * Find the last page of the set that is before 'page'; false if there is none.
- * 'page' itself need not be in the set.
+ * Find the last page of the set that is before 'page'.  Return false if there
+ * is none.  'page' itself need not be in the set.
  */
 bool page_order_before(const struct page_order *order, uint64_t page,
 		       uint64_t *page_ret);
 
 /*
- * Find the first page of the set that is after 'page'; false if there is none.
- * 'page' itself need not be in the set.
+ * Find the first page of the set that is after 'page'.  Return false if there
+ * is none.  'page' itself need not be in the set.
  */
 bool page_order_after(const struct page_order *order, uint64_t page,
 		      uint64_t *page_ret);

@@ -110,7 +110,9 @@ hatf_stacks_close(struct hatf_stacks *s)
 
 /* ------------------------------------------------------------------- adding */
 
-/* Make room in an array for one more row; false if there is no memory. */
+/*
+ * Make room in an array for one more row.  Return false if there is no memory.
+ */
 static bool
 make_room(void **rows, uint32_t *cap, uint32_t count, size_t row_nbytes)
 {

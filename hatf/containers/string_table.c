@@ -30,14 +30,16 @@ string_table_init(struct string_table *table, uint32_t count_max,
 
 		/*
 		 * While the system boots, the kernel may have no random numbers
-		 * yet.  In this case, use the time.
+		 * yet.  In this case, make the seed from the time and an
+		 * address.
 		 */
 		clock_gettime(CLOCK_MONOTONIC, &now);
 		table->seed[0] = (uint64_t)now.tv_nsec * 0x9e3779b97f4a7c15;
 		table->seed[1] = (uint64_t)(uintptr_t)table ^ table->seed[0];
 	}
 	/*
-	 * A factor of 0 would not mix the bits, so set two bits of the factor.
+	 * A factor of 0 would not mix the bits, so set its highest and its
+	 * lowest bit.
 	 */
 	table->seed[1] |= 0x8000000000000001;
 }

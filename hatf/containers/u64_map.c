@@ -30,7 +30,8 @@ u64_map_seed_init(struct u64_map_seed *seed)
 
 		/*
 		 * While the system boots, the kernel may have no random numbers
-		 * yet.  In this case, use the time.
+		 * yet.  In this case, make the seed from the time and an
+		 * address.
 		 */
 		clock_gettime(CLOCK_MONOTONIC, &now);
 		n[0] = (uint64_t)now.tv_nsec * 0x9e3779b97f4a7c15;
@@ -39,7 +40,7 @@ u64_map_seed_init(struct u64_map_seed *seed)
 	}
 	/*
 	 * A factor of 0, or one with few bits set, would not mix the bits, so
-	 * set two more bits.
+	 * set the highest and the lowest bit of both factors.
 	 */
 	n[1] |= 0x8000000000000001;
 	n[2] |= 0x8000000000000001;
@@ -130,8 +131,8 @@ allocate(struct u64_map *map, size_t slot_count)
 }
 
 /*
- * Move all entries to a table of 'slot_count' slots; false if there is no
- * memory.
+ * Move all entries to a table of 'slot_count' slots.  Return false if there is
+ * no memory.
  */
 static bool
 resize(struct u64_map *map, size_t slot_count)
@@ -156,7 +157,7 @@ resize(struct u64_map *map, size_t slot_count)
 
 /*
  * Ensure that, after one more key is added, a quarter of the slots are still
- * free; false if there is no memory.
+ * free.  Return false if there is no memory.
  */
 static bool
 make_room(struct u64_map *map)

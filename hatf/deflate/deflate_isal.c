@@ -35,7 +35,10 @@ static const uint32_t level_buf_nbytes[] = {
 	ISAL_DEF_LVL3_LARGE,
 };
 
-/* Round up, so that the level buffer has the alignment of the work area. */
+/*
+ * Size of isa-l's stream, rounded up so that the level buffer after the stream
+ * has the alignment of the work area.
+ */
 #define STREAM_NBYTES ((sizeof(struct isal_zstream) + 63) / 64 * 64)
 
 static size_t

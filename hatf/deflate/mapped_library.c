@@ -55,8 +55,8 @@ static const char *const folders[] = {
 #define PHDRS_MAX    32
 #define FRONT_NBYTES 4096
 /*
- * Maximum size of a segment, and maximum address at which a segment begins in
- * the file's address space, in bytes; isa-l needs far less.
+ * Maximum size of a segment in bytes, and maximum address (p_vaddr) of a
+ * segment in the file. isa-l needs far less.
  */
 #define SPAN_MAX ((size_t)64 << 20)
 

@@ -118,8 +118,8 @@ drop_doubtful(struct hatf_events *ev, struct heap *heap, uint64_t address)
 /*
  * 'address' was just allocated.  If the live set has an inherited block there,
  * stop counting this block.  If the state of 'address' at the fork is unknown,
- * the parent may have freed the block before the fork.  In this case, also
- * remove the block, so that the allocation is not reported as a violation.
+ * also remove the block: the parent may have freed it before the fork, so the
+ * allocation must not be reported as a violation.
  */
 static void
 replace_inherited(struct hatf_events *ev, struct heap *heap, uint64_t address)
@@ -407,8 +407,8 @@ check_id(struct hatf_events *ev, struct hatf_event *out, enum ids_result result,
 }
 
 /*
- * Check that the thread of the event exists, and remember the thread as checked
- * for the next call of use_thread().
+ * Check that the thread of the event exists, and remember its id, so that
+ * use_thread() need not check the same thread again for the next event.
  */
 static __attribute__((noinline)) void
 use_other_thread(struct hatf_events *ev, struct hatf_event *out)
@@ -641,8 +641,8 @@ fetch(struct hatf_events *ev)
 		ev->pending_violation = HATF_VIOLATION_PAIRING;
 	ev->pairing = (struct pairing){ 0 };
 	/*
-	 * The trace has no further event that could report the violation, so
-	 * only count the violation.
+	 * No further event can report the pending violation, so only count the
+	 * violation.
 	 */
 	ev->stats.violation_count +=
 		ev->pending_violation != HATF_VIOLATION_NONE;

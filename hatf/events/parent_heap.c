@@ -337,9 +337,10 @@ line_u64(const char *text, const char *key)
 }
 
 /*
- * If 'e' is a "HATF realloc" comment, about a realloc that was in progress when
- * the fork returned, add the addresses of this realloc, because its record
- * comes later in the trace.  Return false if there is no memory.
+ * A "HATF realloc" comment is about a realloc that was in progress when the
+ * fork returned, and whose record comes later in the trace.  If 'e' is such a
+ * comment, add the addresses of the realloc to 'unsure'.  Return false if there
+ * is no memory.
  */
 static bool
 note_realloc(struct u64_map *unsure, const struct hatf_event *e)
@@ -353,10 +354,10 @@ note_realloc(struct u64_map *unsure, const struct hatf_event *e)
 
 /*
  * Collect the addresses that were used between the two comments about the fork.
- * If the second comment is missing, collect up to the end of the trace.  In
- * this case, if the process went on after the end of the trace, addresses may
- * be missing, so set '*whole_ret' to false.  Return false if there is no
- * memory.
+ * If the second comment is missing, collect up to the end of the trace.  Set
+ * '*whole_ret' to false if addresses may be missing: the second comment is
+ * missing, and the trace ended before the process did.  Return false if there
+ * is no memory.
  */
 static bool
 collect_unsure(struct ancestor *a, uint64_t fork, struct u64_map *unsure,

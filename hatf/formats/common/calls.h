@@ -32,7 +32,8 @@ struct call {
 };
 
 /*
- * Write one call.  If its kind is LEDGER_NONE, a thread was created or ended.
+ * Write one call.  If the kind is LEDGER_NONE, 'call' is not a call, but the
+ * creation or the end of a thread.
  */
 typedef void calls_put(struct sink *s, const struct call *call);
 

@@ -102,10 +102,10 @@ enum hatf_status framing_note(struct framing *framing,
 /*
  * Check the end of the stream: a record ends at 'end', and none follows.
  * Return HATF_NO_TRAILER if the trace is ours and its last record is not a
- * trailer.  In HATF, return HATF_BAD_COMMENT, with '*field_ret' as in
- * framing_note(), if the last trace block ends after 'end' according to its
- * comment, or if records other than comments follow this block.  Otherwise
- * return HATF_END.
+ * trailer.  In HATF, also check the position of the last trace block, which its
+ * comment states.  If the block ends after 'end', or if records other than
+ * comments follow the block, return HATF_BAD_COMMENT, with '*field_ret' as in
+ * framing_note().  Otherwise return HATF_END.
  */
 enum hatf_status framing_end(struct framing *framing, uint64_t end,
 			     const char **field_ret);

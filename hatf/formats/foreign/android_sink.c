@@ -27,9 +27,9 @@
 #define LINE_NBYTES (20 + 6 * (1 + TEXTIO_NUMBER_MAX))
 
 /*
- * The first number that replaces a thread id.  Ids from this number on are
- * replaced, because many of them do not fit in 32 bits.  Linux thread ids are
- * below 2^22, so no real id equals a replacement.
+ * The sink replaces thread ids from this number on, because many of them do not
+ * fit in 32 bits.  The replacements also count from this number.  Linux thread
+ * ids are below 2^22, so no real id equals a replacement.
  */
 #define FIRST_OTHER_THREAD ((uint64_t)1 << 30)
 

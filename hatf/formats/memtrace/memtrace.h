@@ -13,7 +13,10 @@
 #define MEMTRACE_MAGIC	     0xc1fc1fc1u
 #define MEMTRACE_VERSION_MAX 3
 
-/* The key of the HATF header for the version of the original Memtrace file. */
+/*
+ * The line of a HATF header with this key has the version of the Memtrace file
+ * from which the trace was converted.
+ */
 #define MEMTRACE_KEY_VERSION "memtrace_version"
 
 /*

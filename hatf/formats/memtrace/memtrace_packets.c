@@ -353,7 +353,7 @@ address_of(const struct memtrace_packets *w, uint64_t frame)
  * share one location code.  Stop before a frame that repeats, because it is a
  * recursive call, and after PLACES_MAX frames.  Store the address in
  * '*address_ret'.  Exception: store 0 and return 1 if the address is unknown,
- * or if the trace is not from Memtrace, because its addresses are then not
+ * or if the trace is not from Memtrace: the addresses of other traces are not
  * location codes.
  */
 static size_t
