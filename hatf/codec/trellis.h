@@ -93,7 +93,10 @@ struct trellis_job {
 	struct trellis_path *path;
 };
 
-/* Return the state with the least cost; the lowest one if several have it. */
+/*
+ * Return the state with the least cost.  If several states have this cost,
+ * return the lowest of them.
+ */
 unsigned trellis_cheapest(const struct trellis_costs *c);
 
 /* Fill in 'path' for 'n' uses, at most TRELLIS_USES. */

@@ -86,8 +86,9 @@ struct block_page {
 
 /*
  * Invariant: a block is in its home slot (see block_set_home()) or in a later
- * one, with no free slot in between, wrapping around at the end.  The same
- * holds for pages.  A page has at least one block and one free slot.
+ * one, with no free slot in between, wrapping around at the end.  In the same
+ * way, each page is in its home slot of 'pages' or in a later one.  A page has
+ * at least one block and one free slot.
  */
 struct block_set {
 	struct block_page *pages; /* NULL if there are no pages */

@@ -43,8 +43,8 @@ struct heaps {
 };
 
 /*
- * Start without blocks.  In a 'strict' trace, a heap must be created before it
- * is used (see ids.h).
+ * Start without blocks.  In a 'strict' trace, a record must create each heap
+ * before other records use it (see ids.h).
  */
 void heaps_init(struct heaps *heaps, bool strict);
 

@@ -253,9 +253,10 @@ numbered_blocks_prefetch_row(const struct numbered_blocks *blocks, size_t i)
 	const uint32_t *const number = blocks->ahead[i % NUMBERED_AHEAD].number;
 
 	/*
-	 * '*number' may have changed since the first step, but a prefetch does
-	 * no harm at any address.  Even if the page's array was freed, its
-	 * memory still belongs to the slab, so '*number' can be read.
+	 * '*number' may have changed since numbered_blocks_prefetch_page(), but
+	 * prefetching a wrong row does no harm.  Even if the page's array was
+	 * freed, its memory still belongs to the slab, so '*number' can be
+	 * read.
 	 */
 	if (number != NULL)
 		__builtin_prefetch(&blocks->rows[*number], 1);

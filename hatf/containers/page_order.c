@@ -24,8 +24,9 @@ page_order_fini(struct page_order *order)
 }
 
 /*
- * Return the index of the run that contains the group with this number, or of
- * the run to which the group must be added.  Precondition: there is a run.
+ * Return the index of the run that contains the group 'number'.  If no run
+ * contains this group, return the index of the run to which it must be added.
+ * Precondition: there is a run.
  */
 static size_t
 seek_run(const struct page_order *order, uint64_t number)

@@ -52,9 +52,9 @@ struct decoder {
 	uint32_t extra_nbytes;
 	/*
 	 * Bits '1 << field': fields in a state that decode_plain_run() in
-	 * decoder_runs.c cannot decode.  The time is an exception:
-	 * decode_plain_run() can decode it in any state if its parameter
-	 * 'has_time' is set.
+	 * decoder_runs.c cannot decode.  Even if the time is one of these
+	 * fields, decode_plain_run() can decode it with the parameter
+	 * 'has_time' set.
 	 */
 	unsigned unusual;
 	/*

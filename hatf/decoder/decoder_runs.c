@@ -242,9 +242,9 @@ decode_run(struct decoder *d, const uint8_t **next, const uint8_t *end,
  * Like decode_run(), but only for layouts in which d->unusual contains no field
  * or, with 'has_time', no field but the time.  A trace of one thread nearly
  * always has such a layout.  The records then differ only in the tag, the size
- * (whose 'bias' stays the same) and the address; with 'has_time' also in the
- * time, and with 'has_attributes' also in the attributes.  'has_time' and
- * 'has_attributes' are constants in each inlined copy.
+ * (whose 'bias' stays the same) and the address.  If 'has_time' is set, they
+ * also differ in the time, and if 'has_attributes' is set, in the attributes.
+ * 'has_time' and 'has_attributes' are constants in each inlined copy.
  */
 static inline __attribute__((always_inline)) size_t
 decode_plain_run(struct decoder *d, const uint8_t **next, const uint8_t *end,

@@ -57,8 +57,8 @@ uint32_t stack_entries_next(struct stack_entries *s,
  * Append the item STACK to the attributes of a record.  Store the new
  * attributes at 'buf', which must have room for the old attributes and for
  * STACK_ENTRIES_ITEM_NBYTES more, and return the length of the new attributes.
- * If the longest item would make the attributes longer than the maximum of
- * 65535 bytes, change nothing and return 0.
+ * If STACK_ENTRIES_ITEM_NBYTES more bytes would exceed the maximum of 65535
+ * bytes of attributes, change nothing and return 0.
  */
 size_t stack_entries_append(struct hatf_record *rec, uint32_t stack,
 			    uint8_t *buf);

@@ -162,9 +162,9 @@ find_exported(const struct library *l, const char *name)
 
 /*
  * Set '*found_ret' to the address of symbol number 'at' of the library: an
- * address in the library, or else what find_in_libc() returns.  If that is
- * NULL, return false, unless the symbol is weak.  Also return false if the type
- * of the symbol is not supported.
+ * address in the library, or else what find_in_libc() returns.  Return false if
+ * the type of the symbol is not supported, or if find_in_libc() returns NULL
+ * for a symbol that is not weak.
  */
 static bool
 find_symbol(const struct library *l, uint64_t at, void **found_ret)
@@ -343,8 +343,8 @@ map_segments(struct library *l, int fd, const Elf64_Phdr *phdrs, unsigned n)
 
 /*
  * Copy the program headers from the first FRONT_NBYTES of the file.  Return
- * false if the file is not a shared library for this machine, or if its program
- * headers are too many or too far from the start.
+ * false if the file is not a shared library for this machine, or if it has too
+ * many program headers, or they are too far from its start.
  */
 static bool
 copy_phdrs(const uint8_t *front, Elf64_Phdr *phdrs, unsigned *n_ret)

@@ -36,7 +36,7 @@ no_memory(struct hatf_events *ev)
 
 /*
  * Is the block inherited: known only from the parent's trace, or from an
- * earlier segment that had inherited it?  All blocks but these have an object
+ * earlier segment that had inherited it?  All other blocks have an object
  * number.
  */
 static bool

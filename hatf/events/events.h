@@ -50,8 +50,8 @@ struct hatf_events {
 	/* this project wrote the trace, so check all rules of FORMAT */
 	bool ours;
 	/*
-	 * our recorder wrote the trace: each thread must be created before use;
-	 * each heap, too, unless 'inherits' is set
+	 * our recorder wrote the trace: each thread must be created before use,
+	 * and each heap, too, unless 'inherits' is set
 	 */
 	bool strict;
 	/* the trace may lack blocks that were live when it began */
@@ -100,8 +100,9 @@ void events_take_heaps(struct hatf_events *events, struct heaps *heaps_ret,
 		       struct u64_map *unsure_ret);
 
 /*
- * Let 'events', whose 'inherits' must be set, begin with these live blocks.
- * 'events' takes ownership of 'heaps' and 'unsure'.
+ * Let 'events', whose 'inherits' must be set, begin with the live blocks of
+ * 'heaps'.  'unsure' is as in events_take_heaps().  'events' takes ownership of
+ * 'heaps' and 'unsure'.
  */
 void events_give_heaps(struct hatf_events *events, const struct heaps *heaps,
 		       const struct u64_map *unsure);

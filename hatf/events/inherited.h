@@ -75,7 +75,7 @@ void inherited_note_dead(struct inherited *inherited, uint64_t address);
  * Call this when the trace allocates 'address' although the live set has an
  * inherited block there.  Return true if the state of 'address' at the fork is
  * unknown; the allocation then shows that the parent had freed the block before
- * the fork.  From now on, the state is known.
+ * the fork.  After this call, the state is known.
  */
 bool inherited_settle(struct inherited *inherited, uint64_t address);
 

@@ -65,10 +65,10 @@ enum hatf_status calls_open(struct sink *s);
 void calls_close(struct sink *s);
 
 /*
- * Pass each call that the records describe to 'put', except free(NULL) and the
- * calls of omitted blocks; pass each creation and end of a thread as
- * LEDGER_NONE.  Return what sink_ops.write must return.  Errors:
- * HATF_NO_MEMORY.
+ * Call 'put' for each call that the records describe, except free(NULL) and the
+ * calls of omitted blocks.  Also call 'put', with the kind LEDGER_NONE, for
+ * each creation and each end of a thread.  Return what sink_ops.write must
+ * return.  Errors: HATF_NO_MEMORY.
  */
 enum hatf_status calls_write(struct calls *calls, struct sink *s,
 			     const struct hatf_record *records, size_t n,

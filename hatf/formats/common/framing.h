@@ -25,8 +25,9 @@
 struct framing {
 	bool ours; /* the trace is ours: its first record is a header */
 	/*
-	 * The trailer says that the trace is complete, and no event was lost;
-	 * or the trace is not ours, and its end was reached.
+	 * In a trace of ours: the trailer says that the trace is complete, and
+	 * no comment says that events were lost.  In other traces: the end was
+	 * reached.
 	 */
 	bool complete;
 	struct comment_lines header;

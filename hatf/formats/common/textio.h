@@ -56,10 +56,10 @@ struct textio_cell {
 
 /*
  * Parse a line, without its line end.  Return NULL if the line is well-formed,
- * else the static name of the malformed part.  textio_read() then stops the
- * source with an error that has this name, unless the function itself has
- * called source_stop().  The byte at line.end is a line end, so scanning digits
- * needs no other bound.
+ * else the static name of the malformed part.  For a malformed line,
+ * textio_read() stops the source with an error that has this name, unless the
+ * parser has already called source_stop().  The byte at line.end is a line end,
+ * so scanning digits needs no other bound.
  *
  * '*is_record_ret' is true on entry; set it to false for a line that is not a
  * record.

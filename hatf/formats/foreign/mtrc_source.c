@@ -259,7 +259,7 @@ find_stack(struct mtrc *m, struct cursor *c, uint64_t offset,
 		return fail(c, HATF_NO_MEMORY);
 	/*
 	 * Cache the stack if all numbers fit into 32 bits.  Ids of stacks
-	 * always do; lines and serial numbers may not.
+	 * always fit, but lines and serial numbers may be larger.
 	 */
 	if (line <= UINT32_MAX && m->serial != UINT32_MAX)
 		*site = (struct site){ { function, file },

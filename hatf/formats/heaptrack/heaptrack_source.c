@@ -345,8 +345,8 @@ on_suppression(struct source *s, struct heaptrack_fields f)
 }
 
 /*
- * If the file ends later than the last record or comment, add a comment with
- * the end time.
+ * If the end time of the file is after the time of the last record or comment,
+ * add a comment with the end time.
  */
 static void
 add_end_time(struct source *s)
