@@ -8,8 +8,8 @@
  * the slot where a search for the place begins.  In a page where all places are
  * multiples of 16 ("aligned"), home slots have the order of the places, so it
  * is enough to search the slots around the home slot of the address.  Unaligned
- * blocks are spread over their page, so a page that has had one is searched
- * completely.
+ * blocks are spread over their page, so a page that has had an unaligned block
+ * is searched completely.
  */
 #include "hatf/containers/block_slot.h"
 
@@ -48,10 +48,10 @@ struct found {
 };
 
 /*
- * If the block in slot 'i' is after the found block, and its place is less than
- * 'last', make it the found block.  Return false if the slot is free.  (In this
- * function, the variable 'place' is the block's place plus 1, so 'place <=
- * last' means that the block's place is less than 'last'.)
+ * If the place of the block in slot 'i' is after that of the found block and
+ * before 'last', make this block the found block.  Return false if the slot is
+ * free.  (In this function, the variable 'place' is the block's place plus 1,
+ * so 'place <= last' means that the block's place is less than 'last'.)
  */
 static inline bool
 take_later(const struct block_page *page, unsigned i, unsigned last,

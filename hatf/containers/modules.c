@@ -85,7 +85,8 @@ keep_text(struct modules *m, const char *text, const char **text_ret)
 
 /*
  * Does 'm' contain a mapping that equals 'mapping'?  The names of 'mapping'
- * must be stored in 'texts', because only their addresses are compared.
+ * must be stored in 'texts', because this function compares only the pointers
+ * to the names.
  */
 static bool
 has_mapping(const struct modules *m, const struct module *mapping)

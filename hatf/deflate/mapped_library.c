@@ -56,7 +56,7 @@ static const char *const folders[] = {
 #define FRONT_NBYTES 4096
 /*
  * Maximum size of a segment in bytes, and maximum address (p_vaddr) of a
- * segment in the file. isa-l needs far less.
+ * segment in the file.  isa-l needs far less.
  */
 #define SPAN_MAX ((size_t)64 << 20)
 

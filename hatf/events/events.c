@@ -163,9 +163,9 @@ begin_block(struct hatf_events *ev, struct heap *heap, struct hatf_event *out)
 
 /*
  * Handle a free or realloc of an address at which the live set has no block.
- * The block may be inherited, unless an earlier event shows that it is not.  If
- * it cannot be inherited, the event is a violation.  'dies' is true if the
- * event frees the inherited block, or makes it an object of this trace.
+ * An inherited block may be there, unless an earlier event shows that none is.
+ * If none can be there, the event is a violation.  'dies' is true if the event
+ * frees the inherited block, or makes it an object of this trace.
  */
 static void
 on_unknown_block(struct hatf_events *ev, struct hatf_event *out,
@@ -254,7 +254,7 @@ fits_tag(const struct hatf_record *rec)
 
 /*
  * 'out' reallocates 'block', which is inherited and so is no object of this
- * trace.  Make it an object, which begins with 'out'.
+ * trace.  Make 'block' an object that begins with 'out'.
  */
 static void
 adopt_block(struct hatf_events *ev, struct hatf_event *out, struct block *block)

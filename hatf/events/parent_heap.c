@@ -298,8 +298,8 @@ is_note(const struct hatf_event *e, uint64_t fork, bool *after_ret)
 /*
  * Read up to the comment that was written before the fork.  replay() has read
  * all logical events that precede this comment.  Only records that are not
- * logical events may still come first, such as the carried records at the start
- * of a segment.
+ * logical events may still come before this comment, such as the carried
+ * records at the start of a segment.
  */
 static enum hatf_heritage
 seek_note(struct ancestor *a, uint64_t fork)
