@@ -12,10 +12,10 @@
  * The costs of all eight states are computed at once, as lanes of 16 bits: on
  * x86 in one register, elsewhere in loops with the same result.
  *
- * Costs are in bytes.  In at least one state, every use costs at most 8, so the
- * least cost of TRELLIS_USES uses stays far below 2^15.  TRELLIS_NEVER is the
- * cost of a forbidden state or change.  It is higher than what any change can
- * save.
+ * Costs are in bytes.  There is at least one state in which every use costs at
+ * most 8, so the least cost of TRELLIS_USES uses stays far below 2^15.
+ * TRELLIS_NEVER is the cost of a forbidden state or change.  It is higher than
+ * what any change can save.
  *
  * These functions change only what their arguments point to.  They keep the
  * rules of encoder.h for code in traced programs, and any thread may call them.
@@ -79,7 +79,7 @@ struct trellis_path {
 };
 
 /*
- * A point at which a path changes: from use 'use' on, the field is in 'state'.
+ * A change of the state in a path: from use 'use' on, the field is in 'state'.
  */
 struct trellis_turn {
 	uint16_t use, state;

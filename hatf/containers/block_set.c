@@ -165,7 +165,7 @@ room_of(unsigned size_class, unsigned words)
 	return (unsigned)(slab_nbytes(size_class) / (words * sizeof(uint64_t)));
 }
 
-/* Allocate the slots of an empty page; false if there is no memory. */
+/* Allocate the slots of an empty page.  Return false if there is no memory. */
 static bool
 get_slots(struct slab *slab, struct block_page *page, unsigned size_class,
 	  unsigned words)

@@ -58,7 +58,7 @@ find_state(const struct ids *ids, uint64_t id)
 		       : (enum ids_state)ids->states[find_slot(ids, id)];
 }
 
-/* Make room for one more id; false if there is no memory. */
+/* Make room for one more id.  Return false if there is no memory. */
 static bool
 make_room(struct ids *ids)
 {

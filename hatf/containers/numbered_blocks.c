@@ -280,7 +280,7 @@ class_of(unsigned shift)
 	return classes[shift];
 }
 
-/* Give a page an empty array; false if there is no memory. */
+/* Give a page an empty array.  Return false if there is no memory. */
 static bool
 get_numbers(struct numbered_blocks *blocks, struct numbered_page *page,
 	    unsigned shift)

@@ -72,7 +72,7 @@ has_group(const struct page_run *run, unsigned i, uint64_t number)
 
 /* ------------------------------------------------------------------- adding */
 
-/* Insert an empty run at 'i'; false if there is no memory. */
+/* Insert an empty run at 'i'.  Return false if there is no memory. */
 static bool
 insert_run(struct page_order *order, size_t i, unsigned cap)
 {

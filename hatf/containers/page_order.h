@@ -44,7 +44,7 @@ struct page_order {
 /* Free the memory and make the set empty.  A set that is all zeros is empty. */
 void page_order_fini(struct page_order *order);
 
-/* Add a page; false if there is no memory, with the set unchanged. */
+/* Add a page.  Return false, with the set unchanged, if there is no memory. */
 bool page_order_add(struct page_order *order, uint64_t page);
 
 /* Remove a page.  Precondition: the page is in the set. */

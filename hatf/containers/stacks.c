@@ -246,7 +246,7 @@ seek(const struct hatf_stacks *s, const struct hatf_stack *stack)
 	}
 }
 
-/* Double the number of slots; false if there is no memory. */
+/* Double the number of slots.  Return false if there is no memory. */
 static bool
 grow_slots(struct hatf_stacks *s)
 {

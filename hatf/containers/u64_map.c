@@ -106,7 +106,9 @@ u64_map_find(struct u64_map *map, uint64_t key)
 #define HUGE_NBYTES	  ((size_t)2 << 20)
 #define CACHE_LINE_NBYTES 64
 
-/* Allocate 'slot_count' slots, all free; false if there is no memory. */
+/*
+ * Allocate 'slot_count' slots, all free.  Return false if there is no memory.
+ */
 static bool
 allocate(struct u64_map *map, size_t slot_count)
 {

@@ -38,8 +38,8 @@ hatf_events_open(struct hatf_reader *reader, struct hatf_events **events_ret)
 	for (unsigned tag = 0; tag < HATF_METADATA; tag++)
 		ev->record += stats.record_count[tag];
 	/*
-	 * If 'inherits' is set, the process may use heaps that its parent
-	 * created, or that it created before its trace began.  The trace does
+	 * If 'inherits' is set, the process may use heaps that were created
+	 * before its trace began, by its parent or by itself.  The trace does
 	 * not show their creation, so the heaps are then not strict.
 	 */
 	heaps_init(&ev->heaps, ev->strict && !ev->inherits);
