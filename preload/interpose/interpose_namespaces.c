@@ -47,8 +47,8 @@
 	(CLONE_NEWUSER | CLONE_THREAD | CLONE_SIGHAND | CLONE_VM)
 
 /*
- * A new namespace of these types is for the calling thread and for the threads
- * that this thread makes later, but not for other threads.
+ * Only the calling thread, and the threads that it makes later, enter a new
+ * namespace of these types.  Other threads stay in the old namespace.
  */
 #define SHARED (CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP)
 
@@ -81,11 +81,11 @@ call_setns(int fd, int types)
  *   the call does not need a process with one thread, make the writer.  (Do
  *   nothing if there is a writer or the process is dormant.)
  *
- * - If the call needs a process with one thread, or if one of the types is in
- *   SHARED, the writer must end: it would make the call fail, or would stay in
- *   the namespace that the program leaves.  If the writer could not restart
- *   after the call, end the trace, too.  In a program with several threads, the
- *   writer continues.
+ * - If the call needs a process with one thread, the writer must end, because
+ *   the call would fail otherwise.  If one of the types is in SHARED, the
+ *   writer must end, too, because it would stay in the namespace that the
+ *   program leaves.  If the writer could not restart after the call, end the
+ *   trace.  Exception: if the program has several threads, do nothing of this.
  *
  * Return true if the writer has ended and can restart.  The caller must then
  * call writer_return() after the call.

@@ -120,7 +120,7 @@ expect_strict(void)
  * If the filter is for the calling thread, and this is the only thread of the
  * program, the writer installs the filter now, because the caller may be unable
  * to ask the writer once the caller has the filter.  If the writer could not
- * work under this filter, it installs the minimal filter instead.
+ * work under this filter, it installs PRIVILEGES_MINIMAL_FILTER instead.
  */
 static void
 expect_filter(const void *program, bool all_threads)

@@ -37,9 +37,9 @@ struct birth {
 };
 
 /*
- * How many births can be in use at a time.  A birth is in use only until its
- * thread runs.  If all are in use, a new thread starts in the program's
- * function instead of thread_main(), and is attached at its first event.
+ * The number of elements of 'births'.  A new thread needs one until the thread
+ * runs.  If all are in use, a new thread starts in the program's function
+ * instead of thread_main(), and is attached at its first event.
  */
 #define BIRTHS_MAX 1024
 MEMORY_LARGE static struct birth births[BIRTHS_MAX];

@@ -6,10 +6,10 @@
  * when they are needed (writer.h).  If the program is about to lower a limit or
  * to change mounts, the recorder makes the file and the thread before the call.
  *
- * An exception is a clone(2) whose child shares the root directory, so that the
- * child may change it for both processes.  Such a call does not begin the
- * trace, because Chromium's zygote makes such a child, and must be
- * single-threaded.
+ * An exception is a clone(2) whose child shares the root directory of the
+ * process.  The child may change the root directory of both.  Yet such a call
+ * does not begin the trace, because Chromium's zygote makes such a child, and
+ * must be single-threaded.
  */
 #ifndef MEANS_H
 #define MEANS_H

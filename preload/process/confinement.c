@@ -57,8 +57,9 @@ follow(pid_t root_tid, int ruleset)
 
 	/*
 	 * Make these checks before the first use of errno
-	 * (real_resolve_others() says why).  If there is no writer yet, a later
-	 * writer gets the privileges of the thread that makes the writer.
+	 * (real_resolve_others() says why).  Without a writer, there is nothing
+	 * to do: a later writer gets the privileges of the thread that makes
+	 * the writer.
 	 */
 	if (!process_is_tracing() || !process_is_own() || !wake_has_writer())
 		return;

@@ -24,10 +24,10 @@ void confinement_set(bool asking_kills);
 
 /*
  * Call these after the calling thread has changed the privileges or the root
- * directory of the process.  Make the same change in the writer.  Return when
- * the writer has done so, or when the trace has ended.  If the process has no
- * writer, do nothing, because a later writer gets the privileges of the thread
- * that makes the writer.  Keep errno.
+ * directory of the process.  These functions make the writer do the same, and
+ * return when the writer has done so, or when the trace has ended.  If the
+ * process has no writer, they do nothing, because a later writer gets the
+ * privileges of the thread that makes the writer.  They keep errno.
  */
 void confinement_after_privileges(void);
 void confinement_after_chroot(void);

@@ -187,12 +187,12 @@ end_control(bool now)
  * thread would run the handler.  The other thread would find no handler, and
  * would end the process before the trace is complete.  The handler therefore
  * first registers itself again.  Each thread that calls exit() then runs the
- * handler, and waits until the trace has ended.  A thread may call exit() after
- * libc has taken a handler, and before this handler has registered itself
- * again.  This thread needs a handler, too, so the handler is registered twice
- * from the start.  (Many registrations at the start cannot replace this,
- * because libc has room for only 32.  For more, libc allocates, which would
- * change the program's heap.)
+ * handler, and waits until the trace has ended.  Between the moment when libc
+ * takes the handler and the moment when the handler registers itself again,
+ * another thread may call exit(), and needs the handler, too.  So the handler
+ * is registered twice from the start.  (Many registrations at the start would
+ * not do instead, because libc has room for only 32.  For more, libc allocates,
+ * which would change the program's heap.)
  */
 static void
 at_exit(void *unused)

@@ -21,8 +21,8 @@
 void end_register(void);
 
 /*
- * Call this when the process is about to end, or to exec: write all events and
- * the trailer.  Signals that arrive meanwhile do not change how the process
+ * Write all events and the trailer.  Call this when the process is about to
+ * end, or to exec.  Signals that arrive meanwhile do not change how the process
  * ends (exceptions: signals.h).  If the trace has already ended but lacks its
  * trailer, try again to write the trailer.  In a vfork child, which shares the
  * memory of its parent, this function does nothing.  Keeps errno.
@@ -53,8 +53,8 @@ void end_resume(void);
 void end_for_sandbox(const char *why);
 
 /*
- * Call this when the program makes a change after which no child can begin a
- * trace.  From then on, leave its children untraced.
+ * Leave all later children of the process untraced.  Call this when the program
+ * makes a change after which no child can begin a trace.
  */
 void end_with_children(void);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fork.h - record forks, and tell the child its place in the parent's trace
+ * fork.h - record forks, and tell the child where the parent's trace has them
  *
- * The parent records each fork, and the child's header names the place in the
- * parent's trace.  For fork(3), libc calls the handlers that fork_register()
- * has registered; for other forks, interpose_exit.c and interpose_sandbox.c
- * call fork_before() and fork_after().
+ * The parent records each fork.  The header of the child's trace says where in
+ * the parent's trace this fork is.  For fork(3), libc calls the handlers that
+ * fork_register() has registered; for other forks, interpose_exit.c and
+ * interpose_sandbox.c call fork_before() and fork_after().
  */
 #ifndef FORK_H
 #define FORK_H

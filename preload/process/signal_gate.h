@@ -63,16 +63,16 @@
  * Close the gate for 'signals': make the gate their handler.  There are two
  * exceptions: signals that the program ignores, and signals such as SIGCHLD
  * that have no handler and do nothing by default.  If 'several' is set, there
- * are other threads.  Then never set the gate for such an exception, not even
- * for a moment, since a child that another thread makes at that moment would
- * inherit the gate.  Only the first call in a process has an effect.
+ * are other threads.  Then such signals do not get the gate even for a moment,
+ * since a child that another thread makes at that moment would inherit the
+ * gate.  Only the first call in a process has an effect.
  */
 void signal_gate_close(uint64_t signals, bool several);
 
 /*
- * Call this after signal_gate_close(), when the trace is finished and the
- * process is still ending.  Start the gate's time, which lasts SIGNAL_GATE_NS.
- * Return the signals for which the gate is closed.
+ * Start the gate's time, which lasts SIGNAL_GATE_NS.  Return the signals for
+ * which the gate is closed.  Call this after signal_gate_close(), when the
+ * trace is finished and the process is still ending.
  */
 uint64_t signal_gate_start_time(void);
 

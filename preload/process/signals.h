@@ -34,24 +34,24 @@ struct signals_held {
 void signals_hold(struct signals_held *held);
 
 /*
- * Call this after signals_hold() if the process does not continue.  Keep other
- * threads from running handlers, too.  The signals that are listed as
- * exceptions at the top of this file keep their handlers.
+ * Keep other threads from running handlers, too.  The signals that are listed
+ * as exceptions at the top of this file keep their handlers.  Call this after
+ * signals_hold() if the process does not continue.
  */
 void signals_hold_others(void);
 
 /*
- * Call this if the process continues.  Restore the mask, so that the kernel
- * delivers pending signals.
+ * Restore the mask, so that the kernel delivers pending signals.  Call this if
+ * the process continues.
  */
 void signals_release(const struct signals_held *held);
 
 /*
- * Call this when the trace is finished and exit() continues.  libc then runs
- * destructors and flushes its streams, which may block for ever or raise
- * SIGPIPE.  Restore the mask.  From now on the gate (signal_gate.h) decides
- * when signals act.  If 'is_short' is set, the process was short, so close the
- * gate for common signals only.
+ * Restore the mask, and let the gate (signal_gate.h) decide from now on when
+ * signals act.  If 'is_short' is set, the process was short, so close the gate
+ * for common signals only.  Call this when the trace is finished and exit()
+ * continues.  libc then runs destructors and flushes its streams.  A flush may
+ * block for ever or raise SIGPIPE.
  *
  * A signal that has arrived since signals_hold() must not act.  If the flush
  * may raise the same signal, discard the one that arrived.  Otherwise the gate
@@ -72,8 +72,8 @@ bool signals_abort_is_handled(void);
 
 /*
  * The program is about to install a filter that kills the process for
- * rt_sigaction(2).  From now on, do not call rt_sigaction(2).  Handlers may
- * then run while a trace is being finished.
+ * rt_sigaction(2).  From now on, the recorder does not call rt_sigaction(2), so
+ * handlers may run while a trace is being finished.
  */
 void signals_leave_actions(void);
 

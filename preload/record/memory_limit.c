@@ -21,8 +21,8 @@
  */
 #define SHARE 4u
 /*
- * Wait at most ASK_NS for the writer's answer, since the writer may be delayed
- * on a busy machine.  Wake the writer again every LOOK_NS.
+ * How long to wait for the writer's answer, which may be late on a busy
+ * machine, and how often to wake the writer meanwhile.
  */
 #define ASK_NS	(2 * NS_PER_SEC)
 #define LOOK_NS (NS_PER_SEC / 50)

@@ -220,10 +220,10 @@ put_begin(struct thread *t, enum event_type type, const uint64_t *operand,
 }
 
 /*
- * Record the begin event of a realloc of 'old' in unfenced mode.  The event has
- * neither a stamp, since the trace has the time of the end event, nor a size
- * code, since the process has one thread.  Return false, with the ring open, if
- * the event needs another form.
+ * Record the begin event of a realloc of 'old' in unfenced mode.  The event
+ * needs no stamp, because the trace has the time of the end event.  It needs no
+ * size code, because the process has one thread.  Return false, with the ring
+ * open, if the event needs another form.
  */
 static bool
 begin_unfenced(struct thread *t, const void *old)

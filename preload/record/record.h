@@ -177,7 +177,8 @@ void record_confirm_order(const struct thread *t);
 /*
  * Can the calling thread put 'words' more words into its ring without the
  * writer's help?  The ring may be extended to its largest capacity for this.
- * The answer is no for a ring in the file, which only the writer can extend.
+ * The answer is always no for a ring in the ring file, because only the writer
+ * can extend such a ring.
  */
 bool record_has_room(uint64_t words);
 

@@ -34,10 +34,10 @@ void record_begin_owners(void);
 size_t record_block_nbytes(const void *p);
 
 /*
- * The word before a block of glibc's allocator: the size of the block and of
- * this word, and three bits.  malloc_usable_size() reads this word, too, but it
- * takes several times as long, since it also reads the header of the next
- * block.
+ * glibc's allocator stores a header, one word, before each block: the size of
+ * the block including this word, with flags in the lowest three bits.
+ * malloc_usable_size() reads this word, too, but it takes several times as
+ * long, since it also reads the header of the next block.
  */
 #define RECORD_HEADER_BITS	UINT64_C(7)
 #define RECORD_HEADER_IS_MAPPED UINT64_C(2) /* the block has its own mapping */
@@ -61,8 +61,9 @@ record_header_nbytes(uint64_t header)
 }
 
 /*
- * How many blocks of the program had such a header so far?  After
- * RECORD_HEADERS_ENOUGH, all blocks have one.
+ * How many blocks of the program had such a header so far?  Once the count is
+ * RECORD_HEADERS_ENOUGH, assume that all blocks have one.  The count becomes
+ * RECORD_HEADERS_DIFFER if a block has none.
  */
 #define RECORD_HEADERS_ENOUGH UINT32_C(64)
 #define RECORD_HEADERS_DIFFER UINT32_MAX

@@ -76,9 +76,9 @@ ringfile_reserve(uint64_t offset, uint64_t nbytes)
 
 /*
  * Undo a mapping that ringfile_map() cannot complete.  If the mapping has
- * replaced a part of a ring, keep its addresses reserved.  If they were free,
- * the program could map memory there, and a later attempt to map this part
- * would replace that memory.
+ * replaced a part of a ring, keep the addresses of this part reserved.
+ * Otherwise the program could map memory there, and a later attempt to map this
+ * part would replace the program's memory.
  */
 static void
 give_up(void *p, bool is_part, uint64_t nbytes)
@@ -262,15 +262,15 @@ write_ring(const struct ring *r, uint64_t offset)
 }
 
 /*
- * Return the capacity that a growing ring 'r' should have in the file.  If the
- * producer has already filled half of the old capacity, return a larger one.
- * With the old capacity, the producer would soon wait for room, since the
- * writer needs some time for these events.
+ * Return the capacity that the ring 'r' should have in the file.  If the
+ * producer has already filled half of the present capacity, return a larger
+ * one.  With the present capacity, the producer would soon wait for room, since
+ * the writer needs some time for these events.
  *
- * The producer may go on with its copies of the old capacity and limit (struct
- * thread).  So the capacity may grow only as long as no word has been released.
- * Until then, the limit is within the old capacity, and each word below the
- * limit has the same slot with both capacities.
+ * The producer may go on with its copies of the present capacity and limit
+ * (struct thread).  So return a larger capacity only if no word has been
+ * released yet.  In this case the limit is within the present capacity, and
+ * each word below the limit has the same slot with both capacities.
  */
 static uint64_t
 larger_words(const struct ring *r)
@@ -326,7 +326,10 @@ ringfile_adopt(struct ring *r, bool may_grow)
 	atomic_store_explicit(&rf->image->hidden, 0, memory_order_relaxed);
 }
 
-/* Reserve room in the file for words [from, to) of the ring, and show them. */
+/*
+ * Reserve room in the file for words [from, to) of the ring, and make them
+ * accessible (show_words()).
+ */
 static bool
 reserve_words(struct ring *r, uint64_t from, uint64_t to)
 {

@@ -34,8 +34,9 @@ struct ringfile {
 	 */
 	uint64_t initial_words, words;
 	/*
-	 * Give each ring its full size at once: producers never wait, and a
-	 * ring can grow only while its producer waits.
+	 * Give each ring its full size at once, since producers never wait
+	 * (HATFTRACE_FULL is "drop").  A ring can grow only while its producer
+	 * waits.
 	 */
 	bool reserve_all;
 	bool is_removed;

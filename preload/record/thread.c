@@ -412,8 +412,8 @@ probe(struct thread *t, int own_pid)
 }
 
 /*
- * Put 't' back into its slot, so that another thread can probe it, unless the
- * slot has been filled meanwhile.
+ * Put 't' back into its slot of the list 'ended', so that another thread can
+ * probe 't'.  If the slot has been filled meanwhile, do nothing.
  */
 static void
 put_ended(_Atomic(struct thread *) *slot, struct thread *t)

@@ -185,8 +185,9 @@ void thread_note_interrupted(void);
 void thread_repair_interrupted(void);
 
 /*
- * Call this when the calling thread will end soon.  Offer its ring to new
- * threads, unless the thread has a second ring for its signal handlers.
+ * Offer the calling thread's ring to new threads, unless the thread has a
+ * second ring for its signal handlers.  Call this when the thread will end
+ * soon.
  */
 void thread_mark_ending(void);
 

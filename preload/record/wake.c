@@ -65,8 +65,8 @@ wake_claim(void)
 }
 
 /*
- * Call this if no writer can be made, or if the writer was killed.  End the
- * tracing, and release the waiting threads.
+ * End the tracing, and release the threads that wait for a writer.  Call this
+ * if no writer can be made, or if the writer was killed.
  */
 static void
 give_up(void)

@@ -2,11 +2,11 @@
 /*
  * cfi_expression.h - DWARF expressions in call frame information
  *
- * See DWARF 5, section 2.5.  Compilers use such expressions for functions that
- * realign their stack, libc uses them for the frames of signals, and linkers
- * for the procedure linkage table.  Like the functions of stack_memory.h,
- * cfi_evaluate() reads the stack of the calling thread only, and may run in a
- * signal handler.
+ * See DWARF 5, section 2.5.  Such expressions come from compilers (for
+ * functions that realign their stack), from libc (for the frames of signals)
+ * and from linkers (for the procedure linkage table).  Like the functions of
+ * stack_memory.h, cfi_evaluate() reads the stack of the calling thread only,
+ * and may run in a signal handler.
  */
 #ifndef CFI_EXPRESSION_H
 #define CFI_EXPRESSION_H

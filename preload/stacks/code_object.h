@@ -2,10 +2,11 @@
 /*
  * code_object.h - find the program or library that contains an instruction
  *
- * If the recorder was built with glibc 2.35 or later and runs with it, we call
- * _dl_find_object(3), which takes no lock and allocates nothing, and may run in
- * a signal handler.  Otherwise we call dl_iterate_phdr(3).  That function takes
- * a lock of the loader, so the caller must not hold a lock of the recorder.
+ * If the recorder was built with glibc 2.35 or later, and the process has such
+ * a glibc, too, we call _dl_find_object(3), which takes no lock and allocates
+ * nothing, and may run in a signal handler.  Otherwise we call
+ * dl_iterate_phdr(3).  That function takes a lock of the loader, so the caller
+ * must not hold a lock of the recorder.
  */
 #ifndef CODE_OBJECT_H
 #define CODE_OBJECT_H

@@ -40,8 +40,8 @@ uint32_t object_table_find(uintptr_t address);
 const struct stack_image_object *object_table_get(uint32_t id);
 
 /*
- * Call this when objects may have been unloaded.  Retire the objects that are
- * no longer loaded.
+ * Retire the objects that are no longer loaded.  Call this when objects may
+ * have been unloaded.
  */
 void object_table_check(void);
 

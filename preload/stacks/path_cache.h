@@ -19,10 +19,10 @@
  *
  * The cache finds a path in two ways.  The first is a prediction: a program
  * tends to come to the same paths in the same order.  Each path therefore has
- * the places of paths that came after it.  Which of them the cache predicts
- * depends on the path that came before this one.  After each search, the cache
- * prefetches the path that it predicts for the next one.  Without the prefetch,
- * the comparison would wait for memory.
+ * the places (indices in the cache) of paths that came after it.  The cache
+ * predicts one of these paths, chosen by the path that came before the present
+ * one.  After each search, the cache prefetches the path that it predicts for
+ * the next search.  Without the prefetch, the comparison would wait for memory.
  *
  * The second way is a table.  The stack pointer and the first visible return
  * address are the key by which a path is found.  If several paths have the same

@@ -64,10 +64,10 @@ enum bell_call own_slot_take(void);
 /*
  * From now on, take orders from 'order', the slot of this process.  'is_first'
  * means that the process has not taken orders before.  In this case, an order
- * that is already in the slot counts as new if it has the id and the start of
- * this process.  ('hatf ctl' can write an order for a child before the child's
- * first event.)  Return the value that counts as seen; any other value is a new
- * order.
+ * that is already in the slot counts as new if it has the id and the start time
+ * of this process.  ('hatf ctl' can write an order for a child before the
+ * child's first event.)  Return the value that counts as seen; any other value
+ * is a new order.
  */
 uint64_t own_slot_open(const _Atomic uint64_t *order, bool is_first);
 
