@@ -85,7 +85,7 @@ call_setns(int fd, int types)
  *   the call would fail otherwise.  If one of the types is in SHARED, the
  *   writer must end, too, because it would stay in the namespace that the
  *   program leaves.  If the writer could not restart after the call, end the
- *   trace.  Exception: if the program has several threads, do nothing of this.
+ *   trace.  Exception: if the program has several threads, do none of this.
  *
  * Return true if the writer has ended and can restart.  The caller must then
  * call writer_return() after the call.

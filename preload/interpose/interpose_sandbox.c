@@ -179,10 +179,11 @@ expect_prctl(uint64_t mode, const void *program)
 }
 
 /*
- * The program is about to divert the system calls of this thread to its handler
- * for SIGSYS.  The kernel would also divert the recorder's calls on the thread.
- * To find out whether the kernel accepts the mode, make the call with an
- * address outside the process: the kernel checks the address last.
+ * The program is about to call prctl(2) with this mode, to divert the system
+ * calls of this thread to its handler for SIGSYS.  The kernel would also divert
+ * the recorder's calls on the thread, so end the trace.  If the kernel would
+ * refuse the mode, do nothing.  To find this out, call prctl(2) with an address
+ * outside the process: the kernel checks the address last.
  */
 static void
 expect_dispatch(uint64_t mode)

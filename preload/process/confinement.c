@@ -32,8 +32,9 @@ confinement_set(bool asking_kills)
 }
 
 /*
- * Make the writer adopt the privileges '*p'.  If 'known' is false, or if the
- * writer cannot adopt the privileges, end the trace.
+ * Make the writer adopt the privileges '*p'.  If 'known' is false, which means
+ * that the privileges could not be read, or if the writer cannot adopt the
+ * privileges, end the trace.
  */
 static void
 have_followed(bool known, const struct privileges *p)

@@ -39,10 +39,10 @@ void fork_after(bool is_child);
 void fork_before_vfork(void);
 
 /*
- * The thread that starts the trace calls these.  fork_get_parent() describes
- * the parent for the header, if this is the child of a fork; otherwise it only
- * sets the parent's pid to 0.  fork_forget_parent() drops what the child knows
- * of its fork; call it when the trace is set up.
+ * The thread that starts the trace calls these.  If this process is the child
+ * of a fork, fork_get_parent() describes the parent for the header.  Otherwise
+ * it only sets the parent's pid to 0.  fork_forget_parent() drops what the
+ * process knows of that fork; call it when the trace is set up.
  */
 void fork_get_parent(struct header_parent *parent_ret);
 void fork_forget_parent(void);

@@ -51,8 +51,8 @@ branch_key(uint64_t key, const struct path_entry *e,
 }
 
 /*
- * Search the table.  Return the place of the only path that can be the stack,
- * or 0 if there is none.
+ * Search the table.  Return the place of the only path that can belong to the
+ * present stack, or 0 if there is none.
  */
 static uint32_t
 search(struct path_cache *cache, const struct walk_context *here,

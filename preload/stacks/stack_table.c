@@ -58,8 +58,8 @@ struct hash_table {
 };
 
 /*
- * The number of lines in a sequence.  They have more slots than there are
- * numbers, so a sequence always has a free slot.
+ * The number of lines in a sequence.  The lines of a sequence together have
+ * more slots than there are numbers, so a sequence always has a free slot.
  */
 #define SEQUENCE_LINES (3 + (1u << PART_3_BITS))
 

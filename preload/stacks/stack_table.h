@@ -106,8 +106,8 @@ struct stack_table_turn {
 	_Atomic uint32_t generation; /* the current generation minus 1 */
 	_Atomic uint32_t epoch;
 	/*
-	 * for each stack, the latest generation in which some ring got the
-	 * definition of the stack
+	 * for each stack, the latest generation (stack_table_generation()) in
+	 * which some ring got the definition of the stack
 	 */
 	_Atomic uint32_t defined[STACK_IMAGE_NODES_MAX];
 };

@@ -36,8 +36,8 @@ bool elf_dynamic_read(const struct dl_phdr_info *info,
 		      struct dynamic *dynamic_ret);
 
 /*
- * Like elf_dynamic_read(), from the dynamic section 'd', which may be NULL, of
- * an object that is loaded at 'base'.
+ * Like elf_dynamic_read(), for an object that is loaded at 'base' and has the
+ * dynamic section 'd'.  'd' may be NULL.
  */
 bool elf_dynamic_read_section(const Elf64_Dyn *d, uintptr_t base,
 			      struct dynamic *dynamic_ret);

@@ -47,8 +47,8 @@ void elf_lookup_next(
 
 /*
  * Is 'address' the first definition of 'name' in all objects except ours,
- * including those loaded before us?  If our object does not define the name,
- * the loader binds calls in other objects to the first definition.
+ * including those loaded before us?  If so, and if our object does not define
+ * the name, the loader binds calls in other objects to 'address'.
  */
 bool elf_lookup_is_first(const char *name, const void *address);
 
