@@ -161,11 +161,10 @@ end_with_programs(void)
 {
 	/*
 	 * The child of a vfork() shares its parent's environment, so the vfork
-	 * child of a traced process must not change the environment.  A process
-	 * that has recorded nothing yet, and its vfork child, look the same to
-	 * this function, so both change the environment.  The price: if the
-	 * child does this, programs that the parent executes later run
-	 * untraced, too.
+	 * child of a traced process must not hide the library there.  This
+	 * function cannot tell a process that has recorded nothing yet from its
+	 * vfork child, so both hide the library.  The price: if the child does
+	 * so, programs that the parent executes later run untraced, too.
 	 */
 	if (process_is_own() || process_scope() == PROCESS_SCOPE_NEW)
 		hide_library(environ);

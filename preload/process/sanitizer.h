@@ -25,8 +25,8 @@
 bool sanitizer_is_here(void);
 
 /*
- * Is the run-time a shared library that ends the program unless it is loaded
- * before all other libraries?
+ * Does the process have such a run-time as a shared library that ends the
+ * program unless it is loaded before all other libraries?
  */
 bool sanitizer_must_be_first(void);
 

@@ -38,9 +38,9 @@
 #define RAISED_BY_FLUSH (FAULTS | FROM_TERMINAL | BIT(SIGPIPE) | BIT(SIGXFSZ))
 
 /*
- * The signals that the gate keeps, SIGPIPE and SIGXFSZ among them.  If the
- * process itself causes one of these two after the trace is finished, the gate
- * lets it act.
+ * The signals that the gate keeps.  Exception: if the process itself causes
+ * SIGPIPE or SIGXFSZ after the trace is finished, the gate lets this signal
+ * act.
  */
 #define GATED (~(FIXED | FAULTS | FROM_TERMINAL))
 

@@ -205,9 +205,9 @@ fill(bool will_adopt)
 	}
 	/*
 	 * 'hidden' counts the rings that are not in the file, since a kill
-	 * would lose their events.  So far only the initial thread's ring can
-	 * be such a ring.  relaxed: readers ignore the file until image_init()
-	 * has written the magic number.
+	 * would lose their events.  If the initial thread's ring is not in the
+	 * file yet, count this ring here.  relaxed: readers ignore the file
+	 * until image_init() has written the magic number.
 	 */
 	atomic_store_explicit(&image->hidden, will_adopt, memory_order_relaxed);
 	image_init(image, boot_id, (uint64_t)sys_pid());

@@ -88,10 +88,10 @@ int ringfile_reopen(void);
 int ringfile_reopen_folder(void);
 
 /*
- * A new writer thread calls this if the process had no writer for a time: take
- * over these descriptors of the file and its folder.  If a descriptor is -1,
- * open the file or folder again.  If the file cannot be found, its rings stay
- * mapped and do not grow.
+ * From now on, use these descriptors of the file and its folder.  A new writer
+ * thread calls this if the process had no writer for a time.  If a descriptor
+ * is -1, open the file or folder again.  If the file cannot be found, its rings
+ * stay mapped and do not grow.
  */
 void ringfile_come_back(int fd, int dir_fd);
 

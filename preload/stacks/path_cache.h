@@ -102,8 +102,9 @@ struct path {
 	bool is_wide : 1; /* a step takes two bytes instead of one */
 	/*
 	 * The offset of each word minus the offset of the one before it, in
-	 * units of 8 bytes.  The offsets increase.  Steps of 0 follow, up to a
-	 * multiple of PATH_GROUP.
+	 * units of 8 bytes.  The offsets increase.  Unless 'is_wide' is set,
+	 * steps of 0 follow, so that the number of steps is a multiple of
+	 * PATH_GROUP.
 	 */
 	uint8_t step[];
 };
@@ -195,8 +196,8 @@ path_check(uintptr_t sp, uintptr_t address)
 }
 
 /*
- * Return the address of the prediction of 'path' for the case that the path at
- * the place 'before' came before 'path'.
+ * Return the address of the element of path->next that predicts the next path
+ * if the path at the place 'before' came just before 'path'.
  */
 static inline uint16_t *
 path_next(struct path *path, uint32_t before)
