@@ -36,8 +36,8 @@ void confinement_after_chroot(void);
  * Call these only in a program with a single thread, on that thread.  Call
  * confinement_before_filter() when the thread is about to install a filter.
  * Call confinement_after_landlock() when the thread has restricted itself by
- * Landlock's rules.  'filter' and 'ruleset' are as in struct privileges.  Keep
- * errno.
+ * Landlock's rules.  'filter' and 'ruleset' are as in struct privileges.  Both
+ * functions keep errno.
  */
 void confinement_before_filter(const void *filter);
 void confinement_after_landlock(int ruleset);

@@ -71,12 +71,12 @@ bool record_put_unfenced_end(struct thread *t, unsigned flags,
 			     const uint64_t *operand);
 
 /*
- * Call this while the clock is idle.  Return true if the last tick in the ring
- * is recent enough (CLOCK_BRIEF), so that an event that follows needs no stamp.
- * If the last tick is too old, put a new brief tick into the ring, which takes
- * RECORD_TICK_WORDS, and return true.  But if only stamps can order the events,
- * or if a new tick needs the writer (wake_is_wanted()), put no tick and return
- * false.
+ * Return true if the last tick in the ring is recent enough (CLOCK_BRIEF), so
+ * that an event that follows needs no stamp.  If the last tick is too old, put
+ * a new brief tick into the ring, which takes RECORD_TICK_WORDS, and return
+ * true.  But if only stamps can order the events, or if a new tick needs the
+ * writer (wake_is_wanted()), put no tick and return false.  Call this while the
+ * clock is idle.
  */
 bool record_have_brief_tick(struct thread *t);
 /* Like record_have_brief_tick(), but never put a tick. */

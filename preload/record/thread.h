@@ -62,8 +62,10 @@ struct thread {
 	uint64_t head;				  /* words written */
 	/*
 	 * Copies of 'tick' for the fast paths of allocations and of frees.  If
-	 * the events of a path have call stacks, its copy is CLOCK_NO_TICK, so
-	 * that record_stacked_alloc() or record_stacked_free() records them.
+	 * allocations have call stacks, 'alloc_tick' is CLOCK_NO_TICK, so that
+	 * record_stacked_alloc() records them.  If frees have call stacks,
+	 * 'free_tick' is CLOCK_NO_TICK, so that record_stacked_free() records
+	 * them.
 	 */
 	uint64_t alloc_tick, free_tick;
 	struct ring *ring;

@@ -285,9 +285,9 @@ path_cache_predict(struct path_cache *cache, const struct walk_context *here,
 }
 
 /*
- * Call this if path_cache_predict() has returned 0.  Return the number of the
- * stack, or 0 if the cache does not have it.  'outlet' is the first visible
- * frame.
+ * Return the number of the stack, or 0 if the cache does not have the stack.
+ * 'outlet' is the first visible frame.  Call this if path_cache_predict() has
+ * returned 0.
  */
 uint32_t path_cache_find(struct path_cache *cache,
 			 const struct walk_context *here,

@@ -184,8 +184,8 @@ bool process_is_barred(void);
 bool process_is_own(void);
 
 /*
- * The thread that starts the trace calls this: store the id of this process as
- * the id of the traced process.
+ * Store the id of this process as the id of the traced process.  The thread
+ * that starts the trace calls this.
  */
 void process_set_pid(void);
 
