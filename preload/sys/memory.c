@@ -14,7 +14,7 @@
 
 /*
  * Linux can name private mappings since 5.17, and shared ones since 6.2.  Older
- * kernels refuse this call of prctl(2), which does no harm.
+ * kernels refuse PR_SET_VMA, which does no harm.
  */
 #ifndef PR_SET_VMA
 #define PR_SET_VMA	     0x53564d41

@@ -9,9 +9,10 @@
 #include "preload/sys/raw_syscall.h"
 
 /*
- * Always read the largest number of arguments.  If the caller passed fewer, the
- * other values are old contents of registers or of the caller's stack.  The
- * kernel ignores these values, but a sanitizer may report the read.
+ * Always read six arguments, the most that a system call has.  If the caller
+ * passed fewer, the other values are old contents of registers or of the
+ * caller's stack.  The kernel ignores these values, but a sanitizer may report
+ * the read.
  */
 #define TAKES_MORE __attribute__((no_sanitize("address")))
 

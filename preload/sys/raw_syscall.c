@@ -141,8 +141,8 @@ clock_by_call(clockid_t id, struct timespec *ts_ret)
 }
 
 /*
- * Base of the vDSO, and its tables; addresses in the tables are relative to the
- * base.
+ * The vDSO's base address and tables.  Addresses in the tables are relative to
+ * the base.
  */
 struct vdso {
 	uintptr_t base;

@@ -121,7 +121,7 @@ note_stderr(void)
  * Does 'fd' refer to a file of the program's data?  If a program has closed
  * standard error, a file that it opens later, such as a database, may get
  * descriptor 2.  A regular file that was not standard error at the start counts
- * as data, unless it is known that all writes append to it.
+ * as data, unless fcntl() reports that it is open with O_APPEND.
  */
 static bool
 is_data(int fd)
@@ -155,8 +155,8 @@ is_full(int fd)
 }
 
 /*
- * Write to 'fd', or drop the line if the write could harm the program.  If the
- * write raises SIGPIPE or SIGXFSZ, remove the pending signal.  Return false
+ * Write a line to 'fd'.  Drop the line if the write could harm the program.  If
+ * the write raises SIGPIPE or SIGXFSZ, remove the pending signal.  Return false
  * with errno if the write fails.
  */
 static bool

@@ -7,9 +7,9 @@
  * program that uses exceptions has loaded libgcc_s.  Any other program would
  * load libgcc_s only because of the recorder, and the loading would take a
  * tenth of a millisecond.  The references are therefore weak, and bound only if
- * libgcc_s is loaded at the program's start.  If libgcc_s is loaded later, with
- * another library, our frames run no clean-up: the trace then lacks a failed
- * operator new that is called from that library.
+ * libgcc_s is loaded at the program's start.  If a library that is loaded later
+ * brings libgcc_s, our frames run no clean-up.  If that library calls operator
+ * new and the call fails, the trace lacks this call.
  */
 #ifndef UNWINDER_H
 #define UNWINDER_H

@@ -272,8 +272,9 @@ fit(struct live_blocks *c)
 }
 
 /*
- * Apply the oldest change in the queue, and put the new change in its place.
- * If there is no memory, call live_blocks_fini() and return false.
+ * Enqueue the change 'what' of 'block'.  If the queue is full, first apply its
+ * oldest change and remove it.  If there is no memory for that, call
+ * live_blocks_fini() and return false.
  */
 static bool
 enqueue(struct live_blocks *c, int what, const struct live_block *block,

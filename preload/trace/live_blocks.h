@@ -84,8 +84,8 @@ bool live_blocks_add_event(struct live_blocks *c,
 			   const struct event *ev);
 
 /*
- * Return the number of the call stack that allocated the block in 'slot', or
- * that last changed the block's size; 0: none.
+ * Return the number of a call stack: that of the call that allocated the block
+ * in 'slot' or last changed the block's size.  0: none.
  */
 static inline uint32_t
 live_blocks_stack(const struct live_blocks *c, uint64_t slot)

@@ -2,10 +2,10 @@
 /*
  * load_policy.h - when the writer saves time rather than bytes
  *
- * A trace is smallest if the encoder searches for the best place of its
- * metadata and the blocks are compressed.  This search and the compression are
- * most of the writer's work.  They cost the program nothing while a processor
- * is idle.  If no processor is idle, or if producers wait for room again and
+ * A trace is smallest if the encoder searches for the best places for metadata,
+ * and if the blocks are compressed.  This search and the compression are most
+ * of the writer's work.  They cost the program nothing while a processor is
+ * idle.  If no processor is idle, or if producers wait for room again and
  * again, the writer accepts a larger trace.  The encoder then places metadata
  * without a search (encoder_set_fast()).  If producers wait and storing is
  * faster than compressing, blocks are stored without compression.  If no
@@ -92,9 +92,8 @@ void load_policy_end_block(struct load_policy *p, uint64_t now_ns,
 			   size_t nbytes);
 
 /*
- * Call this in each round.  If the last reading of the preemptions is old
- * enough, read them again, and decide whether threads share processors.
- * Otherwise do nothing.
+ * Call this in each round.  If 'preemptions' was read long enough ago, read it
+ * again, and decide whether threads share processors.  Otherwise do nothing.
  */
 void load_policy_look(struct load_policy *p, uint64_t now_ns);
 

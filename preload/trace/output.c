@@ -101,9 +101,9 @@ output_has_pid(const char *template)
 }
 
 /*
- * The part of a path between two slashes has 'n' bytes, and contains the
- * executable's name 'exe_count' times.  Return how many bytes to cut from the
- * name so that the part has at most PART_MAX bytes.
+ * A component of a path has 'n' bytes, and contains the executable's name
+ * 'exe_count' times.  Return how many bytes to cut from the name so that the
+ * component has at most PART_MAX bytes.
  */
 static size_t
 part_excess(size_t n, size_t exe_count)
@@ -114,9 +114,10 @@ part_excess(size_t n, size_t exe_count)
 }
 
 /*
- * Append the expanded template to 't'.  Set '*numbered_ret' to whether it
- * contains the running number.  Return how many bytes to cut from the
- * executable's name so that each part between slashes fits.
+ * Append the expanded template to 't'.  Set '*numbered_ret' to whether the
+ * template contains the running number.  Return how many bytes to cut from the
+ * executable's name so that each component of the path has at most PART_MAX
+ * bytes.
  */
 static size_t
 expand(struct text *t, const struct output *o, const struct fill *f,
@@ -224,8 +225,7 @@ output_advice(const struct output *o, int error, bool begin_now)
 	if (begin_now)
 		return "";
 	/*
-	 * Give the following advice only if the limit is lower than at the
-	 * start, which means that the program itself has lowered the limit.
+	 * Has the program itself lowered the limit that caused EMFILE or EFBIG?
 	 */
 	if ((error == EMFILE && soft_limit(RLIMIT_NOFILE) < o->file_limit) ||
 	    (error == EFBIG && soft_limit(RLIMIT_FSIZE) < o->size_limit))

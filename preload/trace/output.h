@@ -64,9 +64,10 @@ struct output {
  *	%s	number of the segment, with four digits or more
  *	%%	a '%'
  *
- * If the template has no %s, ".sNNNN" is inserted before ".hatf", else before
- * ".gz", else at the end.  In this case, the name of the first segment has
- * ".sNNNN" only if 'numbers_all' is set.
+ * If the template has no %s, ".sNNNN" is inserted before ".hatf".  If the
+ * template has no ".hatf" either, ".sNNNN" is inserted before ".gz" at the end,
+ * or else appended.  Without %s, the name of the first segment has ".sNNNN"
+ * only if 'numbers_all' is set.
  *
  * The caller owns 'template', which must outlive '*o', and sets 'o->names'
  * before it opens the first file.
@@ -80,13 +81,13 @@ bool output_has_pid(const char *template);
 void output_copy(struct output *to, const struct output *from);
 
 /*
- * Create the file of a segment.  If a regular file has the name, increase the
- * running number until the name is free.  The number is in the place of %n.  If
- * the template has no %n, the number is in a suffix: ".1", ".2" and so on.  The
- * file has mode 0600 and is closed on exec.  Return 0 or an errno value
- * (EEXIST: a file that is not regular has the name).  After an error 'path' has
- * the name that failed.  The function does not close a descriptor that is
- * already open.
+ * Create the file of a segment.  If a regular file with the name of the segment
+ * exists, increase the running number until the name is free.  The number is in
+ * the place of %n.  If the template has no %n, the number is in a suffix: ".1",
+ * ".2" and so on.  The file has mode 0600 and is closed on exec.  Return 0 or
+ * an errno value (EEXIST: a file that is not regular has the name).  After an
+ * error 'path' has the name that failed.  If 'o->fd' is open, this function
+ * does not close it.
  */
 int output_open(struct output *o, uint64_t segment);
 
@@ -105,10 +106,10 @@ const char *output_advice(const struct output *o, int error, bool begin_now);
 int output_find_name(struct output *o, uint64_t segment);
 
 /*
- * The writer thread calls this.  Open the directory of the file.  Later files
- * then go there even if the directory is renamed.  If the directory's name
- * contains %n, or if the directory lacks the file that is open, continue to use
- * full names.
+ * The writer thread calls this.  Open the directory of the trace's current
+ * file.  Later files then go there even if the directory is renamed.  If the
+ * directory's name contains %n, or if the current file is no longer in the
+ * directory, continue to use full names.
  */
 void output_hold_directory(struct output *o);
 
@@ -120,8 +121,8 @@ void output_hold_directory(struct output *o);
 int output_open_root(const struct output *o);
 
 /*
- * Mark both descriptors as closed.  The writer thread is about to end, and the
- * kernel will close them.
+ * Mark the descriptors of the file and of its directory as closed.  The writer
+ * thread is about to end, and the kernel will close them.
  */
 void output_forget(struct output *o);
 

@@ -126,8 +126,8 @@ bool segment_end(struct segment *s, struct narrate_trailer *end);
 bool segment_end_failed(struct segment *s, const struct narrate_trailer *end);
 
 /*
- * Like segment_end_failed(), to try once more to write a trailer that did not
- * fit; see trace_finish_late().
+ * Try again to write a trailer for which the disk had no room; see
+ * trace_finish_late().  Otherwise like segment_end_failed().
  */
 bool segment_end_late(struct segment *s, const struct narrate_trailer *end);
 

@@ -31,9 +31,9 @@
  */
 #define HOLD_BUSY_NS 50000000ull
 /*
- * A process that ends within this time after its start gets no control socket.
- * The time is shorter if an order is likely: if the process is dormant, or if
- * 'hatf ctl' has called the writer thread.
+ * A process gets its control socket CONTROL_AFTER_NS after its start.  If the
+ * process is dormant, or if 'hatf ctl' has called the writer thread, an order
+ * is likely, so the time is CONTROL_CALLED_AFTER_NS.
  */
 #define CONTROL_AFTER_NS	500000000ull
 #define CONTROL_CALLED_AFTER_NS 100000000ull
@@ -118,13 +118,14 @@ serve_follow(void)
 	    WRITER_FOLLOW_ASKED)
 		return;
 	/*
-	 * The control socket is in the old user's folder.  Remove this socket.
-	 * control_serve() will make another one in the new user's folder.
+	 * The control socket is in the folder of the process's previous user.
+	 * Remove this socket.  control_serve() will make another one in the new
+	 * user's folder.
 	 */
 	control_close();
 	/*
-	 * Under the minimal filter the writer can neither remove the ring file
-	 * nor open /proc/self/stat, so do both now.
+	 * Under the minimal filter the writer could neither remove the ring
+	 * file nor open /proc/self/stat, so do both beforehand.
 	 */
 	if (writer->follow_to->filter == PRIVILEGES_MINIMAL_FILTER) {
 		ringfile_remove();

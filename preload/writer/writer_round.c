@@ -284,8 +284,8 @@ note_ticks_end(void)
 }
 
 /*
- * Has the same open realloc delayed other events for too long?  If the realloc
- * cannot end before the writer makes room, any delay is too long.
+ * Has one open realloc delayed the events of other threads for too long?  If
+ * the realloc cannot end before the writer makes room, any delay is too long.
  */
 static bool
 is_blocked_too_long(uint64_t now)

@@ -188,7 +188,7 @@ time_fits(const struct claims *c, const struct hatf_events_stats *seen)
 
 /*
  * Run check number 'n' of the checks at the end of the trace.  Set
- * '*is_last_ret' if there is no check with this number.
+ * '*is_last_ret' if 'n' is larger than the number of the last check.
  */
 static const char *
 judge(const struct claims *c, unsigned n, bool *is_last_ret)

@@ -31,8 +31,9 @@ struct claims {
 	uint64_t threads_created;
 	/*
 	 * 'has_trailer': the last event is the trailer, 'trailer'.
-	 * 'has_block': only comments have followed 'block', the comment at the
-	 * start of the newest block of records, which states 'block_time'.
+	 * 'block': the comment at the start of the newest block of records; it
+	 * states 'block_time'.
+	 * 'has_block': only comments have followed 'block'.
 	 * The attributes of 'trailer' and 'block' are no longer valid.
 	 */
 	bool has_trailer;

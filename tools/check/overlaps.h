@@ -26,7 +26,7 @@
  * allocation that contains the first byte of the old block (list_realloc() in
  * hatf/rings/order.c).  The older block of an overlap is therefore only a
  * suspect at first.  Its next event decides.  In this list, "another thread" is
- * not the one that allocated the new block:
+ * any thread except the one that allocated the newer block:
  *
  * - A realloc by another thread clears the suspect if it ends the overlap.
  * - A free by another thread clears the suspect, unless that thread has a later

@@ -23,8 +23,8 @@ bool stack_check_begin(struct stack_check *d, const struct hatf_reader *reader);
 void stack_check_end(struct stack_check *d);
 
 /*
- * Check the next event.  '*fault_ret' is NULL or the text of the fault, valid
- * until the next call.  False if out of memory.
+ * Check the next event.  Set '*fault_ret' to NULL, or to the text of a fault,
+ * which is valid until the next call.  Return false if out of memory.
  */
 bool stack_check_event(struct stack_check *d, const struct hatf_event *e,
 		       const char **fault_ret);

@@ -244,9 +244,10 @@ print_value(struct out *o, const struct tracer_answer *r, const char *prefix,
 }
 
 /*
- * Print the live bytes and blocks, and the peak if 'figures' is not NULL.
- * Without 'figures', take the live bytes and blocks from the recorder's answer,
- * which has them if the recorder keeps a table of the live blocks.
+ * Print the live bytes and blocks and the peak from 'figures'.  If 'figures' is
+ * NULL, print only the live bytes and blocks from the recorder's answer.  If
+ * the answer has none, because the recorder keeps no table of the live blocks,
+ * print nothing.
  */
 static void
 print_live(struct out *o, const struct tracer_answer *r,
@@ -341,9 +342,9 @@ print_snapshot(const struct ask *ask, pid_t pid, const struct snapshot *s)
 }
 
 /*
- * Handle the answer to "flush" or "rotate": take the snapshot.  After "flush",
- * the file contains all events up to now.  After "rotate", the new file begins
- * with the live blocks.
+ * Handle the answer to "flush" or "rotate": write a snapshot of the process's
+ * live blocks.  After "flush", the trace file contains all events up to now.
+ * After "rotate", a new trace file begins with the live blocks.
  */
 static bool
 take_snapshot(const struct tracer_answer *r, void *context)

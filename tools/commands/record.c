@@ -161,9 +161,10 @@ take_buffer(const char *value)
 }
 
 /*
- * Refuse a value that begins with a capital letter.  The first traced process
- * makes the first letter of the variable a capital, which shows the descendants
- * of the process that they are not the first one (preload/config/follow.h).
+ * Refuse a value of --follow that begins with a capital letter.  In
+ * HATFTRACE_FOLLOW, a capital first letter tells a process that it is not the
+ * first traced process: the first one changes the letter for its descendants
+ * (preload/config/follow.h).
  */
 static bool
 take_follow(const char *value)

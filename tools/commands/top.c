@@ -419,9 +419,10 @@ fill_page(struct watch *w, struct live_page *p, const struct census *c)
 }
 
 /*
- * Update the rows from the census.  Count growth only from the first page that
- * has all flushed events.  Before that page, rows grow merely because hatf has
- * not yet read all older events.  Return false if there is no memory.
+ * Update the rows from the census.  Count growth only from the first page of
+ * output that covers all flushed events.  Before that page, rows grow merely
+ * because hatf is still reading older events.  Return false if there is no
+ * memory.
  */
 static bool
 update_tables(struct watch *w, const struct census *c)

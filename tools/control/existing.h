@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * existing.h - the threads and heaps that exist at a point of a trace
+ * existing.h - the threads and heaps that exist after an event of a trace
  *
- * A trace that begins at that point states these threads and heaps in carried
- * records (FORMAT "Segments"), with their attributes and with the names of the
- * threads.
+ * A new trace that begins after that event states these threads and heaps in
+ * carried records (FORMAT "Segments"), with their attributes and with the names
+ * of the threads.
  *
  * Memory is O(threads + heaps).  Attributes and names of more than
  * EXISTING_NBYTES_MAX bytes are left out.  Only one thread at a time may use a

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * snapshot.h - write the live blocks at a point of a trace as a new trace
+ * snapshot.h - write the blocks live after N events of a trace as a new trace
  *
  * The recorder may still be writing the source trace.  The snapshot contains
  * the source's header lines about the process, and the live blocks with their

@@ -219,8 +219,9 @@ go_without_socket(struct talk *t, const char *order, int e)
  * the recorder's writer thread ended just then.  Or all connections of the
  * recorder were in use, and it closed ours, the oldest one, before our order
  * came.  Therefore give up only this connection, and go_on() will connect
- * again.  There is one exception: if this was the second connection and we lack
- * permission, end the exchange with the error 'e'.
+ * again.  There is one exception: if this was the second connection, and we are
+ * neither root nor the user of the process, end the exchange with the error
+ * 'e'.
  */
 static void
 hang_up(struct talk *t, int e)
