@@ -40,8 +40,8 @@ struct segment_heap {
 };
 
 /*
- * Later segments repeat at most this many bytes of the program's DTDs.  The
- * length in front of each part takes two of these bytes.
+ * Size of the buffer for the program's DTDs, which later segments repeat.  Each
+ * part of a DTD takes two more bytes, for its length.
  */
 #define SEGMENT_DTDS_NBYTES (64u << 10)
 

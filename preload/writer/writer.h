@@ -200,10 +200,12 @@ void writer_await_gone(void);
 
 /*
  * Call this after writer_finish() or writer_finish_brief() if an exec has
- * failed and the process continues.  End the writer's pause.  Return when the
- * writer drains the rings as before.  All signals must be blocked.  (The writer
- * pauses for up to a second after the trailer, because other threads may still
- * have events while the process ends, and no event may follow the trailer.)
+ * failed and the process continues.  All signals must be blocked.
+ *
+ * After the trailer, the writer pauses for up to a second, because other
+ * threads may still have events while the process ends, and no event may follow
+ * the trailer.  End this pause, and return when the writer drains the rings
+ * again.
  */
 void writer_resume(void);
 

@@ -53,9 +53,9 @@ open_trace(void)
 }
 
 /*
- * Have the rings so few words that the trace takes one block of the file system
- * even if the encoder places metadata without a search?  The search would take
- * as long as all other encoding, and touch more pages of memory.
+ * Do the rings have so few words that the trace fits in one block of the file
+ * system even if the encoder places metadata without a search?  The search
+ * would take as long as all other encoding, and touch more pages of memory.
  */
 static bool
 is_tiny(void)

@@ -103,7 +103,8 @@ expect_threads(void)
  * events, perhaps of blocks that the trace does not know (FORMAT.md, header key
  * "start").  Therefore take a stamp T after changing the flag, and discard all
  * events that were published with stamps up to T.  If the process has only one
- * thread, whose events have no stamps, discard the first events in its ring.
+ * thread, its events have ticks instead of stamps; discard those with ticks up
+ * to T that are already in its ring.
  *
  * The remaining events are consistent: if an event of a block is kept, all
  * later events of that block are kept, since their stamps are larger than T.

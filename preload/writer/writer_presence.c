@@ -276,7 +276,7 @@ can_reopen(bool complete)
  * if the process has a filter of system calls, which might forbid it.  The
  * answer is also no if children of the process will be in another PID
  * namespace, because the kernel then makes no thread for the process.  In that
- * case 'pid_for_children' is missing or names the other namespace.
+ * case /proc/self/ns/pid_for_children is missing or names the other namespace.
  */
 static bool
 can_return(void)

@@ -255,8 +255,8 @@ check_options(const struct convert *c)
 
 /*
  * Open 'choice', which selects blocks and frames.  rewrite_trace() calls this
- * function before each copy of the trace.  Before a second copy, close the
- * 'choice' of the first copy.
+ * function before each copy of the trace.  If this is the second copy, first
+ * close the 'choice' of the first copy.
  */
 static bool
 begin_choice(void *context)

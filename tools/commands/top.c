@@ -347,9 +347,10 @@ has_read_all(const struct watch *w)
 }
 
 /*
- * Let the process flush its newest events, and wait until they are counted; on
- * a terminal, wait only briefly.  If the process cannot flush, or with
- * --no-flush, wait until the events that are in the file are counted.
+ * Let the process flush its newest events, and wait until hatf has counted
+ * them; on a terminal, wait only briefly.  If the process cannot flush, or with
+ * --no-flush, wait only until hatf has counted the events that are already in
+ * the file.
  */
 static void
 catch_up(struct watch *w)

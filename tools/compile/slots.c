@@ -6,7 +6,10 @@
 
 #include <stdlib.h>
 
-/* A slot with more turns is never used again, because turns have 31 bits. */
+/*
+ * A slot whose turn is larger is never used again, so that turns fit in 31
+ * bits.
+ */
 #define TURN_MAX ((uint32_t)1 << 30)
 
 void

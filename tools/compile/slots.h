@@ -16,15 +16,15 @@
  * A thread gets unused slots in groups.  The block addresses of a thread's
  * first group, SLOTS_FRESH slots, fill two cache lines of the driver.  Each
  * later group is twice as large as the one before, up to SLOTS_FRESH_MAX slots,
- * whose block addresses fill a page.  If all groups were small, lines of
- * different threads would be neighbours, and a processor that prefetches
- * neighbours would take lines from the thread that writes them.
+ * whose block addresses fill a page.  If all groups were small, cache lines of
+ * different threads would be neighbours, and a processor that prefetches the
+ * next line would take it from the thread that writes it.
  *
  * With these rules, the number of slots is at most the peak number of live
  * blocks plus SLOTS_QUEUED, plus SLOTS_KEPT for each thread, plus the unused
  * slots of each thread's last group.  If a thread has used N slots of its
- * groups, at most N + SLOTS_FRESH slots are unused.  A struct slot takes 24
- * bytes.
+ * groups, at most N + SLOTS_FRESH slots of its groups are unused.  A struct
+ * slot takes 24 bytes.
  *
  * Used by one thread at a time.
  */

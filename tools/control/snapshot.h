@@ -54,9 +54,9 @@ struct snapshot {
 bool snapshot_write(struct snapshot *s);
 
 /*
- * Return what the header's lines "live" and "start" of the trace that is open
- * as 'fd' say about the blocks that were live when the trace began.  If there
- * is no such line, return SNAPSHOT_EXACT.
+ * Read the header lines "live" and "start" of the trace that is open as 'fd'.
+ * Return what they say about the blocks that were live when the trace began.
+ * If the header has neither line, return SNAPSHOT_EXACT.
  */
 enum snapshot_live snapshot_live_of(int fd);
 

@@ -50,8 +50,8 @@ enum driver_phase {
 };
 
 /*
- * Treat what the driver has stored as untrusted, because the allocator can
- * overwrite it.
+ * 'hatf replay' must not trust what the driver has stored here, because the
+ * allocator under test can overwrite it.
  */
 struct driver_run {
 	/* Members that 'hatf replay' sets: */
