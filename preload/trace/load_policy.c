@@ -49,8 +49,9 @@
 /*
  * The bounds of the writer's sleep while threads share processors.  A writer
  * that sleeps for SLEEP_MAX_NS still wakes up some 60 times per second.  If all
- * processors are busy, this alone can cause more than CONTENDED_END preemptions
- * per second, so that threads continue to count as sharing processors.
+ * processors are busy, each of these wake-ups can preempt a thread.  These
+ * preemptions alone can exceed CONTENDED_END, so that threads continue to count
+ * as sharing processors.
  */
 #define SLEEP_MIN_NS 3500000ull
 #define SLEEP_MAX_NS 16000000ull

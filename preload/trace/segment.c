@@ -458,9 +458,9 @@ segment_close(struct segment *s, const struct narrate_trailer *end)
 }
 
 /*
- * Announce the name of the file to recovery, and then create the file.  If the
- * process is killed before the next commit, recovery removes this file and
- * continues with the old one.
+ * Announce the name of the next file to recovery, and then create that file.
+ * If the process is killed before the next commit, recovery removes that file
+ * and continues with the previous file.
  */
 static int
 open_announced(struct output *o, uint64_t segment)

@@ -297,8 +297,8 @@ tell_trace(struct text *answer)
 }
 
 /*
- * If there is a table of the live blocks, add their bytes and their number to
- * the answer.
+ * If the recorder has a table of all live blocks, add their bytes and their
+ * number to the answer.
  */
 static void
 tell_live(struct text *answer)

@@ -246,8 +246,7 @@ print_value(struct out *o, const struct tracer_answer *r, const char *prefix,
 /*
  * Print the live bytes and blocks and the peak from 'figures'.  If 'figures' is
  * NULL, print only the live bytes and blocks from the recorder's answer.  If
- * the answer has none, because the recorder keeps no table of the live blocks,
- * print nothing.
+ * the answer has none, print nothing.
  */
 static void
 print_live(struct out *o, const struct tracer_answer *r,

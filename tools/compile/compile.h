@@ -75,7 +75,8 @@ struct compiled {
 	uint64_t slot_count;
 	/*
 	 * The peaks of three sums over the live blocks: their number, their
-	 * bytes, and the bytes that a run with TOUCH_FIRST may write to.
+	 * bytes, and those of their bytes that may be resident in a run with
+	 * TOUCH_FIRST.
 	 */
 	uint64_t peak_count, peak_nbytes, peak_first_nbytes;
 	uint64_t end_count, end_nbytes; /* live at the end of the replay */

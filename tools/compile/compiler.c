@@ -218,9 +218,9 @@ put_call(struct compiler *c, const struct call *call)
 }
 
 /*
- * Return how many bytes of a block may be written in a run with TOUCH_FIRST:
- * those of the first page, and those that the last realloc of the block may
- * have copied, because an allocator may move the block.
+ * Return how many bytes of a block may be resident in a run with TOUCH_FIRST:
+ * those of the first page, or those that the last realloc has copied if the
+ * allocator moved the block, whichever is more.
  */
 static uint64_t
 written_nbytes(const struct compiler *c, uint32_t slot, uint64_t size)
