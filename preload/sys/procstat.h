@@ -25,8 +25,8 @@ const char *procstat_read(int folder, const char *path, char *buf);
 const char *procstat_read_open(int fd, char *buf);
 
 /*
- * Return the number in field 'n' of the line, 'n' >= 3; 0 if it is missing.
- * 'state' is the result of procstat_read().
+ * Return the number in field 'n' of the line, or 0 if the field is missing.
+ * 'n' is at least 3.  'state' is the result of procstat_read().
  */
 uint64_t procstat_field(const char *state, int n);
 

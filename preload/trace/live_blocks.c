@@ -182,9 +182,9 @@ put(struct live_blocks *c, const struct live_block *block, uint32_t stack)
 }
 
 /*
- * Fill the free slot 'hole' with the first later block of its run that a search
- * would still find there.  Then fill the former slot of that block in the same
- * way, and so on.
+ * Fill the free slot 'hole' with the first later block of the same run of used
+ * slots that a search would still find in 'hole'.  Then fill the former slot of
+ * that block in the same way, and so on.
  */
 static void
 close_hole(struct live_blocks *c, uint64_t hole)

@@ -38,8 +38,8 @@
 #define LOOK_NS	      (NS_PER_SEC / 10)
 /*
  * The number of preemptions is read every LOOK_NS.  Only the second reading
- * comes sooner, since many processes live for a short time.  It follows the
- * first one after:
+ * comes sooner, since many processes live for a short time.  The second reading
+ * follows the first one after:
  * - LOOK_FIRST_NS if no threads seem to share processors
  * - LOOK_SHARED_NS if they do; this time is longer because the writer then
  *   wakes up rarely, so that preemptions are rare, too

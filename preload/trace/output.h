@@ -127,10 +127,10 @@ int output_open_root(const struct output *o);
 void output_forget(struct output *o);
 
 /*
- * Append 'nbytes'.  Return 0 or an errno value.  After an error the file is cut
- * to its old length.  If the file cannot be cut, 'is_torn' is set and the file
- * ends with a part of 'data'.  All signals must be blocked, since a write
- * beyond RLIMIT_FSIZE raises SIGXFSZ.
+ * Append the 'nbytes' bytes of 'data'.  Return 0 or an errno value.  After an
+ * error the file is cut to its old length.  If the file cannot be cut,
+ * 'is_torn' is set and the file ends with a part of 'data'.  All signals must
+ * be blocked, since a write beyond RLIMIT_FSIZE raises SIGXFSZ.
  */
 int output_write(struct output *o, const void *data, size_t nbytes);
 

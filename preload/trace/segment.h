@@ -64,7 +64,10 @@ struct segment {
 	uint64_t number;
 	bool is_open;
 	bool is_late; /* unrecorded events preceded this segment */
-	/* Does 'live', if it is in use, have every live block of the trace? */
+	/*
+	 * If the table 'live' exists, does it have every live block of the
+	 * trace?
+	 */
 	bool is_known;
 	/* Sums over the earlier segments. */
 	uint64_t events_before, lost_before, bytes_before;

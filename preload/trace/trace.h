@@ -115,9 +115,10 @@ void trace_get_state(const struct trace *t, struct image_commit *state_ret);
 bool trace_finish(struct trace *t, const struct narrate_trailer *end);
 
 /*
- * Call this after an error: append the number of missing events and a trailer
- * with the reason, if the file allows it.  Print one line on standard error,
- * unless 'is_end_reported' is set.  Return false if the file has no trailer.
+ * Call this after an error.  If the file has a header, ends with a whole block
+ * and was not removed, append the number of missing events and a trailer with
+ * the reason.  Print one line on standard error, unless 'is_end_reported' is
+ * set.  Return false if the file has no trailer.
  */
 bool trace_finish_failed(struct trace *t, const struct narrate_trailer *end);
 

@@ -4,7 +4,7 @@
  *
  * One thread per traced process takes the events out of all rings (order.h),
  * encodes them, and commits them block by block: compress a block, write it,
- * and only then release its room in the rings.
+ * and only then release the room of its events in the rings.
  *
  * A thread of the program makes the writer thread when this is necessary:
  *
@@ -91,7 +91,7 @@ bool writer_is_prepared(void);
 
 /*
  * A thread of the program calls this.  Take the second step of begin.h now,
- * unless another thread is taking it.  Keeps errno.
+ * unless it has been taken or another thread is taking it.  Keeps errno.
  */
 void writer_get_ready(void);
 

@@ -162,8 +162,8 @@ start_recording(void)
 	writer_collect_threads();
 	writer_commit_rings();
 	/*
-	 * seq_cst: this store comes before the stamp is taken and the heads are
-	 * read.
+	 * seq_cst: this store comes before the stamp is taken and the heads of
+	 * the rings are read.
 	 */
 	atomic_store_explicit(&process_dormant, false, memory_order_seq_cst);
 	now = writer_read_clock();
@@ -193,7 +193,7 @@ halt(struct narrate_trailer *end)
 	clock_bump();
 	/*
 	 * seq_cst: this store comes after the stamp was taken and before the
-	 * heads are read.
+	 * heads of the rings are read.
 	 */
 	atomic_store_explicit(&process_dormant, true, memory_order_seq_cst);
 	writer_prepare_end(end, until);
@@ -407,7 +407,7 @@ writer_obey_bell(enum bell_call call)
 	/*
 	 * A thread of the program that takes an order to start passes it on by
 	 * writer_obey().  An order to start comes here if it replaced another
-	 * order while the writer thread was being made.
+	 * order in the slot while the writer thread was being made.
 	 */
 	if (call == BELL_START && writer->is_dormant)
 		start_recording();

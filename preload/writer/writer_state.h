@@ -242,8 +242,8 @@ void writer_take_event(void *narrator, const struct order_producer *producer,
 		       const struct event *ev);
 
 /*
- * Write the block.  Once the block is in the file, release its room in the
- * rings.  If the write fails, set trace.error and return false.
+ * Write the block.  Once the block is in the file, release the room of its
+ * events in the rings.  If the write fails, set trace.error and return false.
  */
 bool writer_commit(void);
 

@@ -209,7 +209,7 @@ compile_events(struct compiler *c)
 	progress_end(&c->scan.progress);
 	/*
 	 * A window that begins at or after the end of the trace has no first
-	 * event, so create the blocks that are live at its beginning now.
+	 * event, so now create the blocks that are live when the window begins.
 	 */
 	return c->has_begun || !c->window.from.is_set || build(c);
 }

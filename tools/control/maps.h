@@ -9,7 +9,7 @@
 typedef bool maps_test(const char *line, const void *context);
 
 /*
- * Does 'test' accept a line of /proc/PID/maps?  If the file cannot be opened,
+ * Does 'test' accept any line of /proc/PID/maps?  If the file cannot be opened,
  * return false, and leave errno as fopen() has set it: EACCES if hatf may not
  * read the file.  Otherwise set errno to 0.
  */

@@ -11,7 +11,10 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Return the id of 'pid' in its own PID namespace; 'pid' itself if unknown. */
+/*
+ * Return the id of 'pid' in its own PID namespace, or 'pid' itself if that id
+ * is unknown.
+ */
 long process_info_number(pid_t pid);
 
 /*

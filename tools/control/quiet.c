@@ -21,7 +21,9 @@
  */
 #define THREAD_NAME "hatftrace\n"
 
-/* Size of a ring's header (struct ring), and the minimum size of its buffer. */
+/*
+ * Size of a ring's header (struct ring), and minimum size of a ring's buffer.
+ */
 #define RING_HEAD_NBYTES 4096u
 #define RING_NBYTES_MIN	 4096u
 
