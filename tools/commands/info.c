@@ -163,8 +163,8 @@ json_number(const struct info *info, const char *key)
 }
 
 /*
- * Return the number 'n' of blocks, or of bytes, that were live at the start of
- * the trace.  Return null if the trace does not list these blocks.
+ * 'n' counts the blocks, or the bytes, that were live at the start of the
+ * trace.  Return 'n' as JSON, or null if the trace does not list these blocks.
  */
 static json_t *
 json_carried(const struct info *info, uint64_t n)

@@ -168,8 +168,8 @@ take_timeout(struct ask *ask, const char *value)
 }
 
 /*
- * Parse the limit only after all options, because the limit may name allocators
- * that later options add.
+ * Store the text of a --fail-if limit.  The text is parsed after all options,
+ * because the limit may name allocators that later options add.
  */
 static bool
 take_limit(struct ask *ask, const char *value)

@@ -215,9 +215,9 @@ check_end(const struct verify *v, struct finding *f)
 
 	hatf_events_get_stats(f->scan.events, &seen);
 	/*
-	 * If the last realloc announces records and the trace ends before these
-	 * records, hatf_events counts a violation that belongs to no event.
-	 * Report this violation here.
+	 * A realloc can announce that more records follow (FORMAT "Realloc").
+	 * If the trace ends before these records, hatf_events counts a
+	 * violation that belongs to no event.  Report this violation here.
 	 */
 	if (seen.violation_count > f->told_count)
 		violate(v, f, &f->claims.last,

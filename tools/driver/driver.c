@@ -251,8 +251,8 @@ reset_peak(void)
 	if (fd < 0)
 		return;
 	/*
-	 * Ignore a failure.  The run then reports the peak since the start of
-	 * the process.
+	 * Ignore a failure of this write.  The run then reports the peak since
+	 * the start of the process.
 	 */
 	if (write(fd, "5", 1) != 1)
 		errno = 0;
