@@ -56,7 +56,7 @@ bool snapshot_write(struct snapshot *s);
 /*
  * Read the header lines "live" and "start" of the trace that is open as 'fd'.
  * Return what they say about the blocks that were live when the trace began.
- * If the header has neither line, return SNAPSHOT_EXACT.
+ * If the header has neither line, or cannot be read, return SNAPSHOT_EXACT.
  */
 enum snapshot_live snapshot_live_of(int fd);
 
