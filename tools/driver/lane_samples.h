@@ -31,8 +31,8 @@ struct lane_samples {
 };
 
 /*
- * Note that a call has allocated or resized the block in a slot to 'size'
- * bytes, or freed it ('size' is 0).
+ * Note the result of a call: the block in a slot now has 'size' bytes, or was
+ * freed ('size' is 0).
  */
 void lane_samples_note(struct lane_samples *s, uint32_t slot, uint64_t size);
 

@@ -27,8 +27,8 @@ struct lane_sizes {
 };
 
 /*
- * Note that a call has allocated or resized the block in a slot to 'size'
- * bytes, or freed it ('block' is NULL).
+ * Note the result of a call: the block in a slot now has 'size' bytes, or was
+ * freed ('block' is NULL).
  */
 void lane_sizes_note(struct lane_sizes *sizes, uint32_t slot, void *block,
 		     uint64_t size);

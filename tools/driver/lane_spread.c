@@ -22,11 +22,11 @@ lane_spread_init(void)
 }
 
 /*
- * Return the allowed processor that is 'idx' places after 'first', as the place
- * for a new thread.  If the caller itself runs on that processor now, the new
- * thread would have to wait there, so return 'first' instead.  'first' is then
- * usually free: the caller is usually the first thread, and since it runs here,
- * the kernel has moved it away from 'first'.
+ * Return the processor for a new thread: the allowed one that is 'idx' places
+ * after 'first'.  If the caller runs on that processor now, the new thread
+ * would have to wait there, so return 'first' instead.  The caller is usually
+ * the first thread.  If the kernel has moved it from 'first' to another
+ * processor, 'first' is usually free.
  */
 static unsigned
 find_processor(uint32_t idx)

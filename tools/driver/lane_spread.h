@@ -21,10 +21,13 @@
 void lane_spread_init(void);
 
 /*
- * Move a new thread to the processor that is 'idx' places after the processor
- * of the first thread.  Do nothing if there are not so many processors.  Until
- * this function returns, the new thread must not create threads, because these
- * would be bound to that processor for ever.
+ * Move a new thread to the allowed processor that is 'idx' places after the
+ * processor of the first thread.  If the caller runs on that processor, move
+ * the new thread to the processor of the first thread instead.  If there are
+ * not so many processors, do nothing.
+ *
+ * Until this function returns, the new thread must not create threads, because
+ * these would be bound to one processor for ever.
  */
 void lane_spread_move(pthread_t thread, uint32_t idx);
 

@@ -32,8 +32,8 @@ struct lane_times {
 uint64_t lane_now_ns(void);
 
 /*
- * Note that a thread begins, or ends.  The times of a lane are the sums over
- * all its threads.
+ * lane_times_begin() notes that a thread begins, lane_times_end() that it ends.
+ * The times of a lane are the sums over all its threads.
  */
 void lane_times_begin(struct lane_times *times);
 void lane_times_end(struct lane_times *times);

@@ -22,13 +22,13 @@
 #define FINDINGS_MAX 100
 
 /*
- * A value that exceeds a limit, or a growth that meets a condition.  If no
- * value exceeds the limit, the value that is closest to it.
+ * A value that exceeds a limit, or a growth that meets a condition.  As the
+ * member 'worst' of a rule: the largest value that does not exceed the limit.
  */
 struct finding {
 	/*
-	 * name of the process, escaped; for the tree, name of the process with
-	 * the largest share; NULL: none
+	 * name of the process, escaped; for a limit of the tree, name of the
+	 * process with the largest share; NULL: no process
 	 */
 	char *process;
 	char *trace; /* last file of 'process', escaped; NULL: none */

@@ -14,7 +14,10 @@
 
 #define BLANKS " \t\r"
 
-/* Size of the buffers for a line of a file and for a word. */
+/*
+ * Size in bytes of the buffer for a line of a file, and of the buffer for a
+ * word.
+ */
 #define LINE_NBYTES 4096
 
 static const char *const limit_measure_words[LIMIT_MEASURE_COUNT + 1] = {

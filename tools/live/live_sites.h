@@ -30,7 +30,9 @@ struct live_site {
 	uint32_t first_update;
 };
 
-/* Return by how many bytes the row has grown since growth began to count. */
+/*
+ * Return by how many bytes the row has grown since the update 'first_update'.
+ */
 static inline int64_t
 live_site_growth(const struct live_site *row)
 {

@@ -15,8 +15,8 @@ struct trace_file {
 };
 
 /*
- * Open a trace; "-" is standard input.  Its DTD is the file 'dtd_path'.  If
- * 'dtd_path' is NULL, the DTD is that in the trace or, if the trace contains
+ * Open a trace; "-" is standard input.  Read its DTD from the file 'dtd_path'.
+ * If 'dtd_path' is NULL, use the DTD in the trace or, if the trace contains
  * none, the file that the header names.  The header names this file by an
  * absolute path, a path relative to the directory of the trace, or a URL that
  * begins with "file:".  The function never uses the network.

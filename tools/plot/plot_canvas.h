@@ -49,8 +49,8 @@ struct canvas_text {
 	uint32_t colour;
 	bool bold;
 	/*
-	 * the text has an outline in the colour 'halo', to be readable over
-	 * lines
+	 * the text has an outline in the colour 'halo', so that it can be read
+	 * over lines
 	 */
 	bool has_halo;
 	uint32_t halo;

@@ -22,8 +22,8 @@ enum naming_report {
  * Write functions, files and lines into the complete traces of the command and
  * of its descendants, as 'hatf symbolize' does.  If this fails for a trace,
  * that trace stays unchanged, and a message states the reason.  After a signal
- * that asks this process to end, leave the rest of the traces as they are, and
- * say so.  For each object that 'report' chooses and that has no debug
+ * that asks this process to end, leave the remaining traces unchanged and print
+ * a message.  For each object that 'report' chooses and that has no debug
  * information, print a line with its build id.
  */
 void naming_symbolize(const struct collection *c, enum naming_report report);

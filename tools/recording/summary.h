@@ -20,11 +20,13 @@ void summary_describe_others(const struct collection *c, char *buf, size_t cap);
 
 /*
  * Report the traces of the command's own process, which must have at least one.
- * Print a line for each incomplete trace before the last one, then a line about
- * the last trace.  If the last trace has a number because its name was taken
- * (collect_taken_name()), print a line about that before.  'text' is the
- * absolute template of the names.  Return false if any of these traces is
- * incomplete.
+ * Print these lines:
+ * - a line for each incomplete trace before the last one;
+ * - if the last trace has a number because its name was taken
+ *   (collect_taken_name()), a line about this number;
+ * - a line about the last trace.
+ * 'text' is the absolute template of the names.  Return false if any of these
+ * traces is incomplete.
  */
 bool summary_report_own(const struct collection *c, const char *text);
 

@@ -26,8 +26,8 @@ struct emitter {
 	/*
 	 * A part is a function of the C program, made from some words of the
 	 * current life of the stream (replay_words.h).  'part' is the number of
-	 * parts of this life so far.  'statement_count' counts words, not
-	 * statements: those in the last part.
+	 * parts of this life so far.  'statement_count' is the number of words,
+	 * not of statements, in the last part.
 	 */
 	unsigned part, statement_count;
 	struct word_reader reader;

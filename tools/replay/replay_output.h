@@ -15,8 +15,8 @@ struct replay_view {
 	const struct replay_runs *runs;
 	bool markdown; /* print Markdown */
 	/*
-	 * Each call waited for its time in the trace, so the time of a run says
-	 * nothing about the allocator.
+	 * Each call was made at its time in the trace, so the duration of a run
+	 * says nothing about the allocator.
 	 */
 	bool is_real_time;
 	/*

@@ -24,7 +24,7 @@ enum replay_measure {
 	REPLAY_END_RSS,
 	REPLAY_FAULTS,
 	/*
-	 * The number of the measures above.  Only these rank the allocators,
+	 * How many measures are listed above.  Only these rank the allocators,
 	 * because for the measures below, less is not always better.
 	 */
 	REPLAY_RANKED,

@@ -37,9 +37,10 @@ compare_rows(const void *a, const void *b)
 }
 
 /*
- * On the page, several threads may share a row, and so may several stacks.
- * Store in 't' the sum of the census's pairs that have the same two rows.
- * 'ids', empty at first, maps two such rows to the row of their sum.
+ * On the page, several threads may share a row, and so may several stacks.  Add
+ * up those of the census's pairs whose threads share a row and whose stacks
+ * share a row, and store each sum in 't'.  'ids', empty at first, maps the two
+ * rows to the row of the sum in 't'.
  */
 static bool
 sum_pairs(const struct page_sites *s, const struct page_threads *threads,

@@ -286,10 +286,10 @@ add_small(struct page_sites *s, struct site_names *names,
 }
 
 /*
- * Like rank_stacks(), but first choose the width of the page's points.  Begin
- * with the width in the history, and double it until the SITES_MAX most
- * important stacks have at most CHANGES_OUT changes, or until at most
- * POINTS_MAX points are left.
+ * Like rank_stacks(), but first choose the width of the points on the time axis
+ * of the HTML page.  Begin with the width of the points in the history, and
+ * double it until the SITES_MAX most important stacks have at most CHANGES_OUT
+ * changes, or until at most POINTS_MAX points are left.
  */
 static struct rank *
 rank_and_widen(struct page_sites *s, uint32_t *count_ret)

@@ -40,8 +40,8 @@ struct page_sites {
 	struct page_site *rows;
 	uint32_t count, cap;
 	/*
-	 * Log2 of the width of a point of the page, which is at least as wide
-	 * as a point of the history.
+	 * Log2 of the width of a point on the time axis of the HTML page.  Such
+	 * a point is at least as wide as a point of the history (history.h).
 	 */
 	unsigned point_shift;
 	/* site of each stack, by the stack's row; PAGE_NONE: none */
@@ -60,7 +60,8 @@ bool page_sites_make(struct page_sites *s, const struct census *c,
 void page_sites_free(struct page_sites *s);
 
 /*
- * Return the number of the page's point that contains point 'i' of the history.
+ * Return the number of the point on the page's time axis that contains point
+ * 'i' of the history.
  */
 static inline uint64_t
 page_sites_point(const struct page_sites *s, size_t i)

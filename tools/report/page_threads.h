@@ -18,7 +18,10 @@
 struct page_threads {
 	const struct census *census;
 	uint32_t count; /* number of rows for threads on the page */
-	/* For each thread, by its row in the census: its row on the page. */
+	/*
+	 * row_of[i] is the page's row of the thread that has row i in the
+	 * census.
+	 */
 	uint32_t *row_of;
 	/* the census's row of the first thread in each row of the page */
 	uint32_t *first;

@@ -38,12 +38,18 @@ struct page_tree {
 	/* What is known about each frame, by the row of the frame. */
 	struct page_rows function, module, file, line;
 	struct id_rows frame_ids;
-	/* rows[i] is the row of the frame whose id has row i in frame_ids */
+	/*
+	 * if frame_ids has the id of a frame in row i, rows[i] is the row of
+	 * that frame in the tables above
+	 */
 	struct page_rows frame_of_id;
 	/* parent and frame of each node, by the row of the node */
 	struct page_rows parent, frame;
 	struct id_rows stack_ids;
-	/* rows[i] is the node of the stack whose id has row i in stack_ids */
+	/*
+	 * if stack_ids has the id of a stack in row i, rows[i] is the node of
+	 * that stack
+	 */
 	struct page_rows node_of_id;
 	/*
 	 * upper bound of the bytes that the strings, frames and nodes take on

@@ -26,7 +26,8 @@ struct callers {
 
 /*
  * The name of the caller that callers_find() has reached in one stack, and the
- * value of this stack, groups_value().  Shares may have equal names.
+ * result of groups_value() for this stack.  Several shares may have the same
+ * name.
  */
 struct share {
 	char *name;

@@ -115,8 +115,8 @@ json_t *show_json_frames(struct site_names *names, uint64_t stack);
 void show_doubts(struct out *o, const struct gathering *g, const char *prefix);
 
 /*
- * Return why the live bytes may be wrong although the trace is complete, a
- * static string; NULL if there is no reason.
+ * Return a static string that says why the live bytes may be wrong although the
+ * trace is complete.  Return NULL if there is no reason.
  */
 const char *show_doubt(const struct gathering *g);
 

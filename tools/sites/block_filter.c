@@ -26,8 +26,8 @@ struct block_filter {
 	uint8_t *judged; /* an enum judgement for each site, by its number */
 	uint32_t judged_cap;
 	/*
-	 * The most recent realloc may be followed by an alloc and a free that
-	 * belong to it.  Are they still to come?  Is that realloc chosen?
+	 * About the most recent realloc: is its alloc still to come, is its
+	 * free still to come, and is the realloc itself chosen?
 	 */
 	bool is_alloc_announced, is_free_announced, is_realloc_kept;
 	struct hatf_record realloc;
