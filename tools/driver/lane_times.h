@@ -18,7 +18,8 @@
 struct lane_times {
 	/*
 	 * Start time of the thread, plus the time of its waits and pauses since
-	 * then.  So the thread's busy time is the present time minus this.
+	 * then.  So the thread's busy time is the present time minus
+	 * 'begin_ns'.
 	 */
 	uint64_t begin_ns;
 	uint64_t busy_ns;

@@ -50,9 +50,10 @@ struct lanes {
 	/* write only to bytes below this offset in each block */
 	uint64_t touch_nbytes;
 	/*
-	 * Mask for the offset of each write: UINT64_MAX.  For the null
-	 * allocator, 0: all writes go to the first byte, because its blocks
-	 * have only the memory of 'scratch' (driver_calls.c).
+	 * Each write to a block first ANDs the offset with this mask.  It is
+	 * UINT64_MAX, but 0 for the null allocator: the blocks of this
+	 * allocator have only the memory of 'scratch' (driver_calls.c), so all
+	 * writes go to the first byte.
 	 */
 	uint64_t touch_mask;
 	/* one of the next three pointers is set, or latencies are measured */

@@ -55,8 +55,8 @@ struct rule {
 	/* The largest of the values that do not exceed the limit. */
 	struct finding worst;
 	/*
-	 * the largest value that exceeds the rule; if no value does, the value
-	 * of 'worst'
+	 * for a limit: the largest of all values that were compared with it;
+	 * for a condition: the largest growth that meets it
 	 */
 	struct figure worst_text;
 	/* For a limit of the tree: names the process with the largest share. */

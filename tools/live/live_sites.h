@@ -74,10 +74,10 @@ void live_sites_forget_growth(struct live_sites *s);
 
 /*
  * Forget all stacks.  Call this before the first update from another trace,
- * which numbers its stacks anew.  The rows keep their growth, with one
- * exception: if a stack without a name had live bytes when growth began to
- * count, it is unknown to which row these bytes belong.  In this case, the
- * growth of all rows counts anew, from the next update.
+ * which numbers its stacks anew.  The rows keep their growth, unless a
+ * stack that has no name yet had live bytes when its growth began to count:
+ * the row of these bytes is unknown.  In that case, the growth of all rows
+ * counts anew, from the next update.
  */
 void live_sites_forget_stacks(struct live_sites *s);
 

@@ -3,8 +3,9 @@
  * available.h - the memory that this process can still get
  *
  * This is the memory that the system has available or, if less, the memory that
- * the limit of a control group leaves.  The limits of the control groups of
- * this process, of version 1 or 2, and of their ancestors count.
+ * the limit of a control group leaves.  Two kinds of limits count: those of
+ * the control groups of this process, of version 1 or 2, and those of the
+ * ancestors of these groups.
  */
 #ifndef AVAILABLE_H
 #define AVAILABLE_H

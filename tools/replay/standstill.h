@@ -7,9 +7,9 @@
 #include "tools/driver/driver.h"
 
 /*
- * Where the thread of a lane (lanes.h) was at the latest look: copies of some
- * members of struct lane_place, and for how many milliseconds they have not
- * changed.
+ * What standstill_look() has last seen of the thread of a lane (lanes.h):
+ * copies of some members of struct lane_place, and for how many milliseconds
+ * these have not changed.
  */
 struct standstill_lane {
 	const char *next;

@@ -167,7 +167,8 @@ is_stopped_for_long(struct watch *w, uint64_t ms, char *text, size_t cap)
 }
 
 /*
- * Has the driver made no progress for too long, 'ms' after the previous look?
+ * Has the driver made no progress for too long?  'ms' is the time since the
+ * previous call of this function.
  */
 static bool
 stands_still(struct watch *w, struct standstill *still, uint64_t ms, char *text,

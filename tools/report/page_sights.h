@@ -3,9 +3,9 @@
  * page_sights.h - what a page shows and a census does not count: threads, marks
  * and addresses
  *
- * Collects the births and ends of threads, the marks of the program, and the
- * address map (page_map.h).  page_sights_see() gets each event after the census
- * has counted it.
+ * This module collects the births and ends of threads, the marks of the
+ * program, and the address map (page_map.h).  page_sights_see() gets each event
+ * after the census has counted it.
  *
  * Memory is O(threads), and bounded for all else.
  */

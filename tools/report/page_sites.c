@@ -26,8 +26,8 @@
 #define SMALL_MAX 600
 
 /*
- * Bytes on the page: for the figures of a site, and for each change of its live
- * bytes.
+ * Number of bytes that the figures of a site take in the HTML page, and that
+ * each change of the site's live bytes takes.
  */
 #define SITE_NBYTES   150
 #define CHANGE_NBYTES 16

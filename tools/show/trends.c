@@ -33,8 +33,8 @@ trends_moment(const struct census *c, unsigned i)
 }
 
 /*
- * Does the middle of the point's interval come after the moment?  If so, the
- * moment is nearer to the start of the interval than to its end, so use the
+ * Does the middle of the interval of point 'p' come after 'moment'?  If so,
+ * 'moment' is nearer to the start of the interval than to its end, so use the
  * live bytes before the interval, not those at its end.
  */
 static bool
