@@ -301,8 +301,8 @@ reach_stacks(struct live_sites *s, size_t count)
 
 /*
  * Make a stack part of a row.  The growth of the row counts from the update
- * that first saw one of its stacks.  If a stack was first seen by a later
- * update, all its live bytes are growth.
+ * that first saw a stack of this row.  If a later update was the first to see
+ * 'stack', all live bytes of 'stack' are growth.
  */
 static void
 join(struct live_site *site, const struct live_stack *stack)
@@ -318,8 +318,8 @@ join(struct live_site *site, const struct live_stack *stack)
 
 /*
  * The growth of a stack counts from a baseline: the number of an update, and
- * the bytes that were live then.  If a stack lacks a baseline, make this update
- * its baseline.
+ * the bytes that were live then.  If a stack lacks a baseline, make the present
+ * update its baseline.
  */
 static void
 begin_growth(struct live_sites *s, const struct census *c)

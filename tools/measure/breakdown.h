@@ -2,8 +2,8 @@
 /*
  * breakdown.h - how many bytes of a HATF trace each field takes
  *
- * The bytes of a field are the bytes that records store for it, and the
- * metadata that sets its width or interpretation.
+ * The bytes of a field are the bytes that records store for it, and those of
+ * the metadata that sets the field's width or interpretation.
  */
 #ifndef BREAKDOWN_H
 #define BREAKDOWN_H

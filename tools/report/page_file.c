@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 /*
- * Maximum number of bytes for the sites of all traces and their names.  With
- * its program and the other figures, a page stays below 5 MB.
+ * Maximum number of bytes for the sites of all traces and their names.  The
+ * whole page, with its program and all other figures, then stays below 5 MB.
  */
 #define ROOM_NBYTES 3500000
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * page_pairs.h - what each thread of a page has allocated at each site
+ * page_pairs.h - what each thread has allocated at each site, for an HTML page
  *
- * A page has the most important PAGE_PAIRS_MAX pairs of a thread and a site.
+ * The page has the most important PAGE_PAIRS_MAX pairs of a thread and a site.
  * For each thread, one more row has the sum of all its other pairs.
  */
 #ifndef PAGE_PAIRS_H

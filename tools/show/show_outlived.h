@@ -12,7 +12,8 @@
 /*
  * If some threads ended before all their blocks were freed, write an empty line
  * and a table of up to 'top' of these threads, or of all if 'top' is 0.  The
- * thread with the most bytes comes first.  Return false if there is no memory.
+ * thread with the most bytes in such blocks comes first.  Return false if there
+ * is no memory.
  */
 bool show_outlived(struct out *o, const struct groups *all, uint64_t top);
 
