@@ -4,7 +4,7 @@
  *
  * There are two sums over all live blocks: the bytes that the program asked
  * for, and the usable bytes, which malloc_usable_size() returns.  The result is
- * both sums at the moment when the first one was at its peak.  With several
+ * both sums at the peak of the bytes that the program asked for.  With several
  * threads, a sum may lack a call that another thread makes at the same moment.
  */
 #ifndef LANE_SIZES_H

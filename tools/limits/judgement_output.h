@@ -32,9 +32,9 @@ void judgement_print_annotations(FILE *f, const struct judgement *j);
 
 /*
  * Print XML in JUnit's format, which CI systems read.  The XML contains a test
- * case for each rule.  If nothing matches a limit, its case is marked as
- * skipped or, with 'fails_unused', as failed.  One more test case has an error
- * if a trace is incomplete.
+ * case for each rule.  If nothing matches a limit, the limit's case is
+ * marked as skipped or, with 'fails_unused', as failed.  One more test case has
+ * an error if a trace is incomplete.
  */
 void judgement_print_junit(FILE *f, const struct judgement *j);
 

@@ -4,8 +4,9 @@
  *
  * A page shows the most important call paths.  Other call paths that have the
  * same caller near main() and the same site share a path, with the frame
- * "(other paths)" between the two.  If there are too many shared paths, the
- * rest share the path "(small sites)".  In this way, all sums stay exact.
+ * "(other paths)" between that caller and the site.  If there are too many
+ * shared paths, the rest share the path "(small sites)".  In this way, all sums
+ * stay exact.
  */
 #ifndef PAGE_SITES_H
 #define PAGE_SITES_H
