@@ -30,10 +30,10 @@
 #define BASE_GAIN    96
 
 /*
- * The metadata at the beginning of a block gives each field a last width other
- * than 0, even if the width of the field is 0.  In that case, the last width is
- * the one in this table.  The size is not in the table, because its state
- * already determines a last width.
+ * The metadata at the beginning of a block sets 'last_width' (layout.h) of each
+ * field to a number other than 0.  If a field begins with the width 0, the
+ * metadata first sets the width in this table, and then the width 0.
+ * The size never begins with the width 0, so it has no entry.
  */
 static const uint8_t default_last_width[HATF_FIELD_COUNT] = {
 	[HATF_FIELD_ADDRESS] = 4,

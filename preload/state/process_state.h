@@ -208,7 +208,10 @@ uint64_t process_next_ticket(void);
  */
 void process_report_child(void);
 
-/* The trace that is affected if the calling thread installs a filter. */
+/*
+ * The trace that is affected if the calling thread installs a filter of system
+ * calls, see seccomp(2).
+ */
 enum process_scope {
 	PROCESS_SCOPE_UNTRACED, /* no trace */
 	PROCESS_SCOPE_TRACED,	/* the trace of this process */

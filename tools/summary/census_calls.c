@@ -13,7 +13,10 @@ struct owners {
 	struct account *pair; /* NULL: the census does not count pairs */
 };
 
-/* Return the account of the thread and the stack of a block. */
+/*
+ * Return the account of one pair: the thread that allocated the block, and the
+ * block's stack.
+ */
 static struct account *
 pair_of(struct census *s, const struct live_block *block)
 {
