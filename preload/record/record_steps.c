@@ -17,7 +17,14 @@
 bool record_has_stacks;
 bool record_frees_have_stacks;
 
-#define WAIT_NS 2000000ull
+/*
+ * A thread that waits for room looks again after WAIT_NS, and then after twice
+ * the time before, but at most WAIT_MAX_NS.  It looks because the trace may
+ * have ended, or the writer may have been killed.  Many threads may wait, and
+ * each look takes CPU time from the writer.
+ */
+#define WAIT_NS	    2000000ull
+#define WAIT_MAX_NS 32000000ull
 
 /*
  * A signal handler can interrupt a recording and begin another one.  A thread
@@ -112,6 +119,7 @@ bool
 record_await_room(struct thread *t, unsigned words)
 {
 	const uint64_t start = sys_clock_ns(CLOCK_MONOTONIC);
+	uint64_t timeout_ns = WAIT_NS;
 
 	while (t->head + words > ring_limit(t->ring)) {
 		if (!process_is_tracing())
@@ -140,7 +148,9 @@ record_await_room(struct thread *t, unsigned words)
 			count_lost(t);
 			return false;
 		}
-		ring_wait_sleep(t->ring, t->head + words, WAIT_NS);
+		ring_wait_sleep(t->ring, t->head + words, timeout_ns);
+		if (timeout_ns < WAIT_MAX_NS)
+			timeout_ns *= 2;
 	}
 	/* relaxed, both: statistics, written by this thread only. */
 	atomic_fetch_add_explicit(&t->wait_count, 1, memory_order_relaxed);

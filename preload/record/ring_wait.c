@@ -9,7 +9,7 @@ void
 ring_wait_announce(struct ring *r)
 {
 	/*
-	 * seq_cst here and in ring_wait_release().  The producer stores
+	 * seq_cst here and in release().  The producer stores
 	 * 'waiting' and then reads the tail.  The consumer stores the tail and
 	 * then reads 'waiting'.  At least one of the two must see the other's
 	 * store.  (Otherwise the producer would sleep until its time-out.)
@@ -39,8 +39,12 @@ ring_wait_sleep(struct ring *r, uint64_t need_limit, uint64_t timeout_ns)
 	}
 }
 
-void
-ring_wait_release(struct ring *r, uint64_t tail)
+/*
+ * Free the words before 'tail'.  If the producer waits and the ring now has
+ * room for at least 'room_min' words, wake the producer.
+ */
+static void
+release(struct ring *r, uint64_t tail, uint64_t room_min)
 {
 	/*
 	 * seq_cst: the store comes before the load below.  It is also a
@@ -50,9 +54,23 @@ ring_wait_release(struct ring *r, uint64_t tail)
 	/* seq_cst: see ring_wait_announce(). */
 	if (atomic_load_explicit(&r->waiting, memory_order_seq_cst) == 0)
 		return;
+	if (tail + ring_mask(r) + 1 < ring_head(r) + room_min)
+		return;
 	/* relaxed: the futex call orders this store. */
 	atomic_store_explicit(&r->waiting, 0, memory_order_relaxed);
 	sys_futex_wake(&r->waiting);
+}
+
+void
+ring_wait_release(struct ring *r, uint64_t tail)
+{
+	release(r, tail, 1);
+}
+
+void
+ring_wait_release_part(struct ring *r, uint64_t tail)
+{
+	release(r, tail, (ring_mask(r) + 1) / 2);
 }
 
 bool

@@ -30,8 +30,18 @@ void ring_wait_announce(struct ring *r);
  */
 void ring_wait_sleep(struct ring *r, uint64_t need_limit, uint64_t timeout_ns);
 
-/* Consumer: free the words before 'tail', and wake the producer. */
+/*
+ * Consumer: free the words before 'tail'.  If the producer waits and the ring
+ * now has room for at least one word, wake the producer.
+ */
 void ring_wait_release(struct ring *r, uint64_t tail);
+
+/*
+ * Consumer: like ring_wait_release(), but let the producer sleep on if less
+ * than half of the ring is free.  The consumer must call
+ * ring_wait_release() later.
+ */
+void ring_wait_release_part(struct ring *r, uint64_t tail);
 
 /*
  * Consumer, or the waiting producer itself while there is no consumer: if the

@@ -83,8 +83,8 @@ writer_commit(void)
 	clock_renew(clock_stamp());
 	writer_commit_rings();
 	for (uint32_t i = 0; i < writer->thread_count; i++)
-		ring_wait_release(writer->producers[i]->ring,
-				  writer->producers[i]->pos);
+		ring_wait_release_part(writer->producers[i]->ring,
+				       writer->producers[i]->pos);
 	return true;
 }
 
@@ -93,9 +93,12 @@ writer_commit_and_recycle(void)
 {
 	if (!writer_commit())
 		return false;
-	for (uint32_t i = 0; i < writer->thread_count; i++)
+	for (uint32_t i = 0; i < writer->thread_count; i++) {
+		ring_wait_release(writer->producers[i]->ring,
+				  writer->producers[i]->pos);
 		if (writer->threads[i]->is_gone)
 			writer_recycle(writer->threads[i]);
+	}
 	writer->thread_count = 0;
 	return true;
 }

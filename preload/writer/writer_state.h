@@ -243,14 +243,17 @@ void writer_take_event(void *narrator, const struct order_producer *producer,
 
 /*
  * Write the block.  Once the block is in the file, release the room of its
- * events in the rings.  If the write fails, set trace.error and return false.
+ * events in the rings.  A producer that waits for room may sleep on until
+ * writer_commit_and_recycle() (see ring_wait_release_part()).  If the write
+ * fails, set trace.error and return false.
  */
 bool writer_commit(void);
 
 /*
- * Commit, and recycle the threads that have ended.  This function empties the
- * list of threads, so call this function only before writer_collect_threads()
- * or at the end of a round.  Return the same as writer_commit().
+ * Commit, wake the producers that wait for room, and recycle the threads that
+ * have ended.  This function empties the list of threads, so call this function
+ * only before writer_collect_threads() or at the end of a round.  Return the
+ * same as writer_commit().
  */
 bool writer_commit_and_recycle(void);
 

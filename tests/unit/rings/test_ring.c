@@ -153,6 +153,35 @@ START_TEST(test_wait_returns_without_a_consumer)
 }
 END_TEST
 
+/*
+ * A release in the middle of a round wakes the producer only once half of the
+ * ring is free.  A release at the end of a round wakes it if there is any room.
+ */
+START_TEST(test_release_wakes_for_enough_room)
+{
+	struct ring *const r = make_ring();
+
+	ring_publish(r, CAPACITY);
+	ring_wait_announce(r);
+	ring_wait_release(r, 0);
+	ck_assert(ring_wait_is_pending(r));
+	ring_wait_release_part(r, CAPACITY / 2 - 1);
+	ck_assert(ring_wait_is_pending(r));
+	/* The words are free, although the producer sleeps on. */
+	ck_assert_uint_eq(ring_limit(r), CAPACITY + CAPACITY / 2 - 1);
+	ring_wait_release_part(r, CAPACITY / 2);
+	ck_assert(!ring_wait_is_pending(r));
+
+	ring_publish(r, CAPACITY + CAPACITY / 2);
+	ring_wait_announce(r);
+	ring_wait_release_part(r, CAPACITY / 2 + 1);
+	ck_assert(ring_wait_is_pending(r));
+	ring_wait_release(r, CAPACITY / 2 + 1);
+	ck_assert(!ring_wait_is_pending(r));
+	free(r);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -165,6 +194,7 @@ main(void)
 	tcase_add_test(tc, test_growth_keeps_the_words);
 	tcase_add_test(tc, test_limit_is_kept);
 	tcase_add_test(tc, test_wait_returns_without_a_consumer);
+	tcase_add_test(tc, test_release_wakes_for_enough_room);
 	suite_add_tcase(s, tc);
 	srunner_run_all(runner, CK_NORMAL);
 
