@@ -42,11 +42,11 @@
  * a pointer, its comment says what false or NULL means.
  *
  * Threads: one thread at a time may use an object; several threads may use
- * different objects at once.  An event stage and its reader count as one
- * object.  Any thread may call a function that takes no object.  Objects share
- * only what the library has found out about the system, such as which
- * compression library is the fastest.  The library never prints, and never
- * exits or aborts because of its input.
+ * different objects at once.  An event stage (hatf_events.h) and its reader
+ * count as one object.  Any thread may call a function that takes no object.
+ * Objects share only what the library has found out about the system, such as
+ * which compression library is the fastest.  The library never prints, and
+ * never exits or aborts because of its input.
  *
  * Ownership: an object that a function stores through a '..._ret' parameter,
  * such as 'reader_ret', belongs to the caller, who frees it with the '_close'

@@ -3,10 +3,10 @@
  * hatf_content.h - part of hatf.h: errors, records, attributes, stacks
  *
  * Readers return records and writers take records.  Each 'struct hatf_record'
- * is one record of a trace.  Its members 'size' to 'heap' have the same values
- * however the file encodes the record: with any widths, interpretations and
- * compression.  hatf.h describes what all functions have in common: failure,
- * threads, ownership, growth.
+ * is one record of a trace.  Its members 'size' to 'heap' do not depend on how
+ * the file encodes the record (widths, interpretations, compression).  hatf.h
+ * describes what all functions have in common: failure, threads, ownership,
+ * growth.
  */
 #ifndef HATF_PUBLIC_CONTENT_H
 #define HATF_PUBLIC_CONTENT_H
@@ -114,10 +114,10 @@ struct hatf_error {
 	/* Number of the line, from 1, if a text format is read; else 0. */
 	uint64_t line;
 	/*
-	 * the invalid part, as FORMAT.md, FORMATS.md or RINGS.md names it; for
-	 * some statuses the name of something else, such as the option for
-	 * HATF_BAD_OPTION, or the kind of file for HATF_NOT_READ; static, or
-	 * NULL
+	 * Name of the invalid part, as in FORMAT.md, FORMATS.md or RINGS.md;
+	 * static, or NULL.  For HATF_BAD_OPTION, it is the name of the option;
+	 * for HATF_NOT_READ, the kind of file; for HATF_NO_LIBRARY, the name of
+	 * the compression.
 	 */
 	const char *field;
 	/*
@@ -240,7 +240,7 @@ struct hatf_record {
  * items that it does not know.
  */
 enum hatf_attr {
-	/* the block is from calloc() or a similar call, and all 0 */
+	/* the block is from calloc() or a similar call, which zeroed it */
 	HATF_ATTR_ZEROED = 0x01,
 	/* the block, thread or heap existed when the trace began */
 	HATF_ATTR_CARRIED = 0x02,
@@ -293,9 +293,10 @@ HATF_API bool hatf_attr_put(uint8_t *buf, size_t cap, size_t *used,
 /*
  * Stacks say where calls came from (FORMAT "Stacks").  A stack consists of a
  * frame and the caller's stack, so stacks with the same outer frames share the
- * memory for these frames.  A source location alone is a stack of one frame.
- * Frames and stacks have ids from 1; id 0 means none.  Comments define frames
- * and stacks; the attribute STACK of a record is the id of a stack.
+ * memory for these frames.  If only the source location of a call is known, its
+ * stack is one frame.  Frames and stacks have ids from 1; id 0 means none.
+ * Comment records define frames and stacks; the attribute STACK of a record is
+ * the id of a stack.
  *
  * A 'struct hatf_stacks' serves a writer or a reader.  For a writer, a frame or
  * stack gets its id when it is first added.  For a reader, the ids are those of
@@ -304,7 +305,7 @@ HATF_API bool hatf_attr_put(uint8_t *buf, size_t cap, size_t *used,
  */
 #define HATF_FRAMES_MAX ((uint32_t)1 << 22)
 #define HATF_STACKS_MAX ((uint32_t)1 << 24)
-/* Maximum number of bytes of all distinct names together, with their NULs. */
+/* Maximum number of bytes of all distinct names in frames, including NULs. */
 #define HATF_FRAME_TEXTS_MAX ((uint64_t)1 << 28)
 
 /*
@@ -320,10 +321,7 @@ struct hatf_frame {
 	/* numbers of the line and the column, both from 1 */
 	uint64_t line, column;
 	uint64_t end_column; /* first column after the expression; below 2^32 */
-	/*
-	 * Return address: where the call continues, in the memory of the
-	 * process.
-	 */
+	/* The return address, in the memory of the process. */
 	uint64_t address;
 	/*
 	 * Address in the object's file: the return address minus the load bias
@@ -380,12 +378,11 @@ HATF_API enum hatf_status hatf_stacks_add(struct hatf_stacks *stacks,
 					  uint64_t *id_ret);
 
 /*
- * For writing: store the text of the next comment in 'buf'.  'buf' has 'cap'
- * bytes, and 'cap' must be HATF_DEFINITION_MAX.  Each comment defines one frame
- * or stack that was added and that no earlier comment has defined; a name that
- * does not fit is omitted.  Return the length of the text in bytes, or 0 if
- * nothing is left to define.  Write these comments before the record that
- * refers to the frames and stacks.
+ * For writing: store in 'buf' the text of a comment that defines the next frame
+ * or stack that has been added, but not yet defined.  'cap', the size of 'buf',
+ * must be HATF_DEFINITION_MAX.  A name that does not fit is omitted.  Return
+ * the length of the text in bytes, or 0 if nothing is left to define.  Write
+ * each comment before the first record that refers to its frame or stack.
  */
 #define HATF_DEFINITION_MAX 65535
 HATF_API size_t hatf_stacks_next(struct hatf_stacks *stacks, char *buf,

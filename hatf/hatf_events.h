@@ -19,8 +19,8 @@ extern "C" {
 /* ---------------------------------------------------------------- events */
 
 /*
- * A logical event: one action of the program, which may take several records;
- * or a comment.
+ * What a logical event is: a comment, or one action of the program.  The trace
+ * may need several records for one action.
  */
 enum hatf_event_kind {
 	/*
@@ -53,14 +53,14 @@ enum hatf_violation {
 	 */
 	HATF_VIOLATION_TIME = 4,
 	/*
-	 * the thread was created twice, or was destroyed or has an event
-	 * although it does not exist
+	 * the trace creates a thread twice, or destroys or uses a thread that
+	 * does not exist
 	 */
 	HATF_VIOLATION_THREAD = 5,
 	/*
-	 * the heap was created twice, or was destroyed or has an event although
-	 * it does not exist; or heap 0 was destroyed, in a trace whose first
-	 * record is a "HATF 1.0" comment
+	 * the trace creates a heap twice, or destroys or uses a heap that does
+	 * not exist; or the trace destroys heap 0, and its first record is a
+	 * "HATF 1.0" comment
 	 */
 	HATF_VIOLATION_HEAP = 6,
 	/*
@@ -77,10 +77,10 @@ HATF_API const char *hatf_violation_text(enum hatf_violation violation);
 struct hatf_event {
 	enum hatf_event_kind kind;
 	/*
-	 * A violation by this event, or one by the realloc before it that shows
-	 * only now: the realloc announced a record that is missing or does not
-	 * match the realloc (FORMAT "Realloc").  If there are several
-	 * violations, this is one of them.
+	 * A violation by this event, or by the realloc before this event: a
+	 * record that the realloc announced is missing, does not match the
+	 * realloc (FORMAT "Realloc"), or is earlier than the record before it.
+	 * If there are several violations, this is one of them.
 	 */
 	enum hatf_violation violation;
 	uint8_t tag; /* tag of the event's first record */
@@ -140,9 +140,10 @@ struct hatf_events;
  * Make an event stage over 'reader', which stays the caller's and must be
  * closed after the stage.  The memory of the stage grows with the largest
  * number of live objects, and with the numbers of threads and heaps.  If the
- * trace of the parent is not read, the memory also grows with the number of
- * inherited blocks that the process freed.  The caller must not read from
- * 'reader' directly.  Errors: HATF_NO_MEMORY.
+ * process is a forked child, and hatf_events_inherit() has not read the
+ * parent's trace, the memory also grows with the number of inherited blocks
+ * that the process freed.  The caller must not read from 'reader' directly.
+ * Errors: HATF_NO_MEMORY.
  */
 HATF_API enum hatf_status hatf_events_open(struct hatf_reader *reader,
 					   struct hatf_events **events_ret);
@@ -160,7 +161,7 @@ HATF_API enum hatf_status hatf_events_open(struct hatf_reader *reader,
  * lacks a free, an alloc or realloc may replace a block that is still live at
  * the new address; 'block' of the event is then the number of the replaced
  * block.  If the old block of a realloc of tag HATF_REALLOC_ALLOC stays live,
- * the stage gives this block another number, without an event.
+ * the stage gives the old block another number, without an event.
  *
  * The stage then needs about twice the memory for each block, and handles
  * events faster.  Call this before hatf_events_inherit() and before reading the
@@ -205,19 +206,20 @@ HATF_API const char *hatf_heritage_text(enum hatf_heritage heritage);
 
 /*
  * Treat the blocks that a forked child inherited from its parent as live from
- * the start of the trace.  To find these blocks, read the parent's trace up to
- * the fork; if the parent is itself a forked child, first read the
- * grandparent's trace, and so on.  If the child's trace is a later segment,
- * take the inherited blocks that are left at the end of the segment before it.
- * Call this before reading the first event.  If the result is
- * HATF_HERITAGE_EXACT, a free of an address where no block is live is from then
- * on a violation, as in any other trace.
+ * the start of the trace.  To find these blocks, the function reads the
+ * parent's trace up to the fork; if the parent is itself a forked child, the
+ * function first reads the grandparent's trace, and so on.  If the child's
+ * trace is a later segment, the function takes the inherited blocks that are
+ * left at the end of the previous segment.  The caller must call this before
+ * reading the first event.  If the result is HATF_HERITAGE_EXACT, a free of an
+ * address where no block is live is from then on a violation, as in any other
+ * trace.
  *
  * The function looks for a parent's trace in the folder of 'path', which is the
  * path of the child's trace.  If 'path' is NULL or "-", it looks in the working
- * directory.  It also looks at the path in the child's header, if this path is
- * absolute and the file there has the same owner as the child's trace.  The
- * function opens at most HATF_ANCESTORS_MAX files, each as
+ * directory.  It also looks at the path that the child's header names, if this
+ * path is absolute and the file there has the same owner as the child's trace.
+ * The function opens at most HATF_ANCESTORS_MAX files, each as
  * hatf_file_open_found() does.
  *
  * Store the result in '*heritage_ret'.  If it is neither HATF_HERITAGE_EXACT
@@ -356,11 +358,11 @@ HATF_API enum hatf_status hatf_events_keep_order(struct hatf_events *events);
 
 /*
  * hatf_events_live_before() stores the live object of 'heap' with the highest
- * address below 'address'.  hatf_events_live_after() stores the live object
- * with the lowest address that is above 'address' and at most 'last'.  Return
- * false if there is no such object.  Call hatf_events_keep_order() first.  The
- * result is the state after all events that have been read; to see the state
- * after each event, call hatf_events_read() for one event at a time.
+ * address below 'address'.  hatf_events_live_after() stores the live object of
+ * 'heap' with the lowest address that is above 'address' and at most 'last'.
+ * Return false if there is no such object.  Call hatf_events_keep_order()
+ * first.  The result is the state after all events that have been read; to see
+ * the state after each event, call hatf_events_read() for one event at a time.
  */
 HATF_API bool hatf_events_live_before(struct hatf_events *events, uint64_t heap,
 				      uint64_t address,
@@ -406,8 +408,8 @@ struct hatf_rings {
  * NUL-terminated, to 'path', which has 'nbytes' bytes.  The function looks in
  * the folder of the trace.  It also looks at the path that the trace names, if
  * this path is absolute and the file there has the same owner as the trace.  If
- * the caller is root, it does not look there, because the author of the trace
- * may have chosen the path.  The function opens a ring file as
+ * the caller is root, the function does not look there, because the author of
+ * the trace may have chosen the path.  The function opens a ring file as
  * hatf_file_open_found() does.  Return false if there is no ring file, or if
  * the path of the ring file does not fit into 'path'.
  */
@@ -482,9 +484,9 @@ struct hatf_recovery {
  * the call is interrupted, it can be repeated.
  *
  * If the process ended before it wrote the header of the ring file, the file is
- * empty or begins with zeros.  If its name ends in HATF_RINGS_SUFFIX, and its
- * trace is missing or empty, the call removes both and succeeds, with 'pid' 0
- * and 'trace' "".
+ * empty or begins with zeros.  If the name of such a ring file ends in
+ * HATF_RINGS_SUFFIX, and the trace is missing or empty, the call removes the
+ * ring file and the trace and succeeds, with 'pid' 0 and 'trace' "".
  *
  * The directories of 'rings' and 'trace' may be symbolic links; the call opens
  * files as hatf_file_open_found() does.  The call writes and removes only files

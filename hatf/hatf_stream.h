@@ -186,11 +186,11 @@ struct hatf_reader_options {
 	/*
 	 * How many threads decompress later trace blocks of a HATF trace while
 	 * the caller works on records of earlier trace blocks: 0 (none) to
-	 * HATF_READER_JOBS_MAX.  The threads belong to the reader, access only
-	 * its memory (at most 2 MiB for each thread, and 2 MiB more), block all
-	 * signals, and end with hatf_reader_close().  The reader works without
-	 * them if no thread can be created, or if the trace has no parts that
-	 * can be decompressed separately.
+	 * HATF_READER_JOBS_MAX.  The threads use only memory of the reader (at
+	 * most 2 MiB for each thread, and 2 MiB more), block all signals, and
+	 * end with hatf_reader_close().  The reader works without them if no
+	 * thread can be created, or if the trace has no parts that can be
+	 * decompressed separately.
 	 */
 	unsigned jobs;
 	unsigned reserved; /* always 0 */
@@ -245,12 +245,13 @@ hatf_reader_error(const struct hatf_reader *reader);
 
 /*
  * hatf_reader_header() returns the value of 'key' in the header comment ("HATF
- * 1.0") or, for a trace of another system, in hatf_reader_header_lines().
- * hatf_reader_trailer() returns the value of 'key' in the trailer ("HATF end"),
- * if the trailer is the last record that the reader has read.  Both return NULL
- * if there is no such key.  A value is NUL-terminated and unescaped.  FORMAT
- * "Header" and "Trailer" list the keys.  A value of the header is valid until
- * the reader is closed, a value of the trailer until the next read.
+ * 1.0") or, for a trace of another system, in the lines of
+ * hatf_reader_header_lines().  hatf_reader_trailer() returns the value of 'key'
+ * in the trailer ("HATF end"), if the trailer is the last record that the
+ * reader has read.  Both return NULL if there is no such key.  A value is
+ * NUL-terminated and unescaped.  FORMAT "Header" and "Trailer" list the keys.
+ * A value of the header is valid until the reader is closed, a value of the
+ * trailer until the next read.
  */
 HATF_API const char *hatf_reader_header(const struct hatf_reader *reader,
 					const char *key);
@@ -291,10 +292,10 @@ struct hatf_reader_stats {
 	 * With HATF_READER_DISORDER: the number of allocs of an address where a
 	 * block is live, plus the number of frees and reallocs of an address
 	 * where no block is live.  It is 0 if the recording began later than
-	 * the process.  The other three members describe the first such record:
-	 * a phrase for the violation (static; NULL: there is no such record),
-	 * the record's number, from 0, and the record's offset in the
-	 * uncompressed stream.
+	 * the process.  The next three members describe the first record that
+	 * is counted: 'disorder' is a phrase for what is wrong (static; NULL:
+	 * no record is counted), 'disorder_record' the record's number, from 0,
+	 * and 'disorder_offset' its offset in the uncompressed stream.
 	 */
 	uint64_t disorder_count;
 	const char *disorder;

@@ -264,8 +264,8 @@ fail(struct hatf_error *err, enum hatf_status status, const char *field)
 }
 
 /*
- * Set the descriptor to read from.  The reader owns a descriptor that it opened
- * for 'path'.
+ * Store the descriptor to read from in '*fd_ret'.  If this function opens
+ * 'path', the reader owns the descriptor.
  */
 static enum hatf_status
 open_path(struct hatf_reader *reader, const char *path,

@@ -2,8 +2,9 @@
 /*
  * writer.c - hatf_writer: write records into a file
  *
- * The part that all formats share, see formats/common/format.h: open the file,
- * check the records, remove the fields to be dropped, and count.
+ * This is the part of the writer that all formats share; see
+ * formats/common/format.h.  It opens the file, checks and counts the records,
+ * and removes the fields that the options drop.
  */
 #include "hatf/base/sized.h"
 #include "hatf/codec/hatf_record.h"
@@ -109,8 +110,9 @@ is_framing(const struct hatf_record *rec)
 }
 
 /*
- * Is this a comment with a column of stacks?  The writer omits such a comment,
- * because the reader has added the stacks to the attributes of the records.
+ * Is this a comment that contains the stacks of many records (FORMAT "Columns
+ * of stacks")?  The writer omits such a comment, because the reader has added
+ * the stacks to the attributes of the records.
  */
 static bool
 is_column(const struct hatf_record *rec)
@@ -207,8 +209,8 @@ put_dropping(struct hatf_writer *w, const struct hatf_record *records, size_t n)
 }
 
 /*
- * Note a record that is not written.  If the record is a trailer, take values
- * for our own trailer from it.
+ * Note a record that is not written.  If the record is a trailer, keep its
+ * lines: the writer's own trailer repeats some of them.
  */
 static void
 note_left_out(struct hatf_writer *w, const struct hatf_record *rec)
@@ -384,8 +386,8 @@ writer_free(struct hatf_writer *w)
 }
 
 /*
- * Set the descriptor to write to.  The writer owns a descriptor that it opened
- * for 'path'.
+ * Set the descriptor to write to.  If this function opens 'path', the writer
+ * owns the descriptor.
  */
 static enum hatf_status
 open_path(struct hatf_writer *w, const char *path)

@@ -2,10 +2,9 @@
 /*
  * bytes.h - convert stored bytes into numbers and back
  *
- * The library converts stored numbers with these functions.  HATF is big-endian
- * (FORMAT "Conventions"); gzip members and some foreign formats are
- * little-endian.  No pointer needs to be aligned.  The functions use only the
- * bytes at 'p', so any thread may call them.
+ * HATF is big-endian (FORMAT "Conventions"); gzip members and some foreign
+ * formats are little-endian.  No pointer needs to be aligned.  The functions
+ * use only the bytes at 'p', so any thread may call them.
  */
 #ifndef HATF_BYTES_H
 #define HATF_BYTES_H

@@ -54,10 +54,10 @@ void text_line_u64(struct text *t, const char *key, uint64_t n);
 void text_line_hex(struct text *t, const char *key, uint64_t n);
 
 /*
- * Find the first line of 'key' in 'comment'.  Copy its unescaped value to 'out'
- * (of 'cap' bytes), and end it with a NUL.  Return the length of the unescaped
- * value, or -1 if there is no such line.  If the result is >= 'cap', the copy
- * is truncated.
+ * Find the first line "key=value" in 'comment'.  Copy the unescaped value, with
+ * a NUL at its end, to 'out' (of 'cap' bytes).  Return the length of the
+ * unescaped value, or -1 if there is no such line.  If the result is >= 'cap',
+ * the copy is truncated.
  */
 ptrdiff_t text_find(const char *comment, size_t nbytes, const char *key,
 		    char *out, size_t cap);

@@ -16,9 +16,8 @@
 #include <stdint.h>
 
 /*
- * Return the checksum of a stream after 'nbytes' more bytes at 'bytes'.  'crc'
- * is the checksum of the stream before these bytes; 0 at the start of the
- * stream.
+ * Extend the checksum 'crc' by the 'nbytes' bytes at 'bytes', and return the
+ * new checksum.  At the start of a stream, 'crc' is 0.
  */
 uint32_t crc32c_add(uint32_t crc, const uint8_t *bytes, size_t nbytes);
 
