@@ -104,8 +104,8 @@ is_alloc_free(const struct hatf_record *rec)
 }
 
 /*
- * Write an alloc or free with 'text_nbytes' bytes of attributes at 'text', at
- * most 8.  The function always reads 8 bytes at 'text' (see TEXT_SPARE_NBYTES
+ * Write an alloc or free with 'text_nbytes' (at most 8) bytes of attributes at
+ * 'text'.  The function always reads 8 bytes at 'text' (see TEXT_SPARE_NBYTES
  * in encoder_block.c).
  */
 static inline void
@@ -272,10 +272,10 @@ put_span(struct encoder *e, const struct hatf_record *records, size_t n)
 
 /*
  * Write the metadata at the beginning of a new block.  'first' is the record
- * that the caller writes next, or NULL.  Plan the metadata for 'first', because
- * the planner takes its first base for addresses from a record.  If the planner
- * already has a base, ignore 'first', because its address may be far from all
- * others, and would then make the address field wide.
+ * that the caller writes next, or NULL.  Plan the metadata for 'first', so that
+ * the planner can derive its 'base' (place.h) from the address of 'first'.  If
+ * the planner already has a base, ignore 'first': its address may be far from
+ * all others, and the planner would make the address field wide for it.
  */
 static void
 put_restart(struct encoder *e, const struct hatf_record *first)
@@ -355,7 +355,8 @@ fits_plain(const struct layout_field *f, unsigned tag, uint64_t size,
 /*
  * Does a record with an address (tags 0 to 5) fit the layout?  If the
  * interpretation of the address is delta or stride, return false for every
- * realloc without a closer look.
+ * realloc: whether the second address of the realloc fits would depend on the
+ * first.
  */
 static bool
 fits_layout(const struct layout_field *f, const struct hatf_record *rec)
@@ -650,9 +651,7 @@ encoder_put(struct encoder *e, const struct hatf_record *rec)
 				     : put_any(e, rec);
 }
 
-/*
- * The slow path of encoder_put_taken(): the span is full, or fast mode is on.
- */
+/* encoder_put_taken() calls this if the span is full, or if fast mode is on. */
 bool
 encoder_put_taken_slow(struct encoder *e, uint8_t tag, uint64_t size,
 		       uint64_t address, uint64_t thread, uint64_t time)
@@ -667,8 +666,8 @@ encoder_put_taken_slow(struct encoder *e, uint8_t tag, uint64_t size,
 }
 
 /*
- * The slow path of encoder_put_plain(): the span is full, a column is active,
- * or fast mode is on.
+ * encoder_put_plain() calls this if the span is full, a column is active, or
+ * fast mode is on.
  */
 bool
 encoder_put_plain_slow(struct encoder *e, uint8_t tag, uint64_t size,

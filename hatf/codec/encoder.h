@@ -75,8 +75,8 @@ struct encoder {
 	 */
 	size_t sum_off;
 	/*
-	 * The span (records not yet written) and its arrays, in the caller's
-	 * memory.
+	 * The span (records not yet written) and two arrays for it, in the
+	 * caller's memory.
 	 */
 	struct hatf_record *span;
 	struct place_change *changes;

@@ -190,10 +190,10 @@ init_address_rules(struct trellis_rules *r)
 			 FIELD_STATE_VALUE_COST + FIELD_STATE_WIDTH_COST,
 			 FIELD_STATE_VALUE_COST + FIELD_STATE_WIDTH_COST);
 	/*
-	 * States i and i ^ 1 are partners: they have the same number in the two
-	 * groups.  In two of the four pairs, the widths of the partners differ.
-	 * A change between such partners costs as much as a change between
-	 * states that are not partners.
+	 * States i and i ^ 1 are partners: they are at the same position of the
+	 * two groups in the table of field_states.h.  In two of the four pairs,
+	 * the widths of the partners differ.  A change between such partners
+	 * costs as much as a change between states that are not partners.
 	 */
 	for (unsigned i = 0; i < TRELLIS_STATES; i++)
 		if (address_widths[i] != address_widths[i ^ 1])

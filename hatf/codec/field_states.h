@@ -2,8 +2,8 @@
 /*
  * field_states.h - the states that place.c chooses between, and their costs
  *
- * A field has eight states in a trellis (trellis.h): a width under one of two
- * interpretations.
+ * A field has up to eight states in a trellis (trellis.h): a width under one of
+ * two interpretations.
  *
  *   field                first group           second group
  *   size                 none: 1, 2, 4, 8      default, after 1, 2, 4, 8
@@ -13,9 +13,9 @@
  *
  * "default, after 2" means: the interpretation is default, and the last width
  * before it was 2.  A change from default to none restores that width without a
- * "set fieldSize" record.  A delta of 0 bytes repeats the previous value, so
- * time, thread and heap need no default: a "set fieldSize" record, which gives
- * the delta the width 0 or another width, takes 4 bytes; a record that sets a
+ * "set fieldSize" record.  Time, thread and heap need no default, because a
+ * delta of 0 bytes also repeats the previous value, and changing its width
+ * costs less: a "set fieldSize" record takes 4 bytes, and a record that sets a
  * default takes 12.  Under baseOffset, a field of 0 bytes has the value of the
  * base.
  *

@@ -46,8 +46,9 @@ struct field_uses {
 	 * Each of these four members is the OR of one number per record of the
 	 * span, except comments.  For time, thread and heap, this number is the
 	 * record's value XOR field_uses_previous(), so 0 means that the field
-	 * never changes in the span.  For the attributes, it is their length,
-	 * so 0 means that no record has attributes.
+	 * never changes in the span.  For 'attributes', this number is the
+	 * length of the record's attributes, so 0 means that no record has
+	 * attributes.
 	 */
 	uint64_t time, thread, heap;
 	uint32_t attributes;
@@ -71,7 +72,8 @@ uint64_t field_uses_value(const struct hatf_record *rec, unsigned field);
  * Return the value with which the first use of a field in the span is compared.
  * On a restart, this is the first value of the span itself.  Otherwise it is
  * 'origin' of the field in the layout: for example, the previous value if the
- * interpretation is delta, and the default value if it is default.
+ * interpretation is delta, and the default value if the interpretation is
+ * default.
  */
 uint64_t field_uses_previous(const struct field_uses *u, unsigned field);
 
@@ -94,8 +96,8 @@ void field_uses_rebase(struct field_uses *u, uint64_t base);
 void field_uses_classify(struct field_uses *u, unsigned field);
 
 /*
- * Return the class of a difference.  Classes 0, 1, 2, 3, 4 need 0, 1, 2, 4, 8
- * bytes.
+ * Return the class of a difference: 0, 1, 2, 3 or 4 if the difference needs 0,
+ * 1, 2, 4 or 8 bytes.
  */
 static inline unsigned
 field_uses_delta_class(uint64_t difference)

@@ -28,8 +28,9 @@
  * 'ones' are 8 * 'nbytes' bits that are all set; 'top bit' is the highest of
  * them.
  *
- * The attributes field is a byte string, not a number.  Of its state, only the
- * two widths and the interpretation are used (FORMAT "Attributes").
+ * The attributes field is a byte string, not a number.  Of its 'struct
+ * layout_field', only 'width', 'last_width' and 'interpretation' are used
+ * (FORMAT "Attributes").
  */
 #ifndef HATF_LAYOUT_H
 #define HATF_LAYOUT_H

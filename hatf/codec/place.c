@@ -83,11 +83,11 @@ candidate_cost(const uint64_t *addresses, size_t n, uint64_t base,
 }
 
 /*
- * Derive a new base for each candidate from one address of the span; each call
- * takes the address at another position.  If a sample of the span takes fewer
- * bytes with the new base than with the candidate, the new base becomes the
- * candidate.  The first time, skip this comparison, and set 'base' to candidate
- * 0.
+ * For each candidate, derive a new address from one address of the span; each
+ * call takes the address at another position.  If a sample of the span would
+ * take fewer bytes with the new address as base than with the present
+ * candidate, replace the candidate.  If 'base_known' is false, skip this
+ * comparison, and set 'base' to candidate 0.
  */
 static void
 renew_candidates(struct place *p, const struct hatf_record *records, size_t n)
@@ -223,8 +223,8 @@ has_room(struct field_plan *f, size_t record)
  * Emit the changes that put the field into 'state'.  'value' is the next value
  * of the field; it becomes the default, or the 'initialValue' of a delta that
  * begins here.  If 'restated' is set, emit every setting, even if the field
- * already has it, and give the field a last width that is not 0: if the new
- * width is 0, first set the width in default_last_width.
+ * already has it, and give the field a 'last_width' that is not 0: if the new
+ * width is 0, first set the width in 'default_last_width'.
  */
 static void
 enter(struct field_plan *f, size_t record, unsigned state, uint64_t value,
@@ -340,7 +340,7 @@ emit_defaults(struct field_plan *f, const uint8_t *classes, size_t use,
  * its state) into metadata changes.  'turns' begins with the last turn.  If
  * 'is_foreign' is set, the field's state before the span is FIELD_STATE_OTHER,
  * so first enter the first state of the path.  If there is no room for a
- * change, stop, and end the span before its record.
+ * change, end the span before the record of this change.
  */
 static void
 emit_turns(struct field_plan *f, const struct trellis_job *job, size_t n,
@@ -428,8 +428,8 @@ plan_size_and_address(struct place *p, size_t cut)
 
 /*
  * Plan the field 'field': time, thread, heap or attributes.  'varies' is false
- * if all records of the span have the value of field_uses_previous() or, for
- * the attributes, if no record has any.
+ * if the member of 'struct field_uses' for this field ('time', 'thread', 'heap'
+ * or 'attributes') is 0.
  */
 static size_t
 plan_field(struct place *p, unsigned field, bool varies, size_t cut)
@@ -650,8 +650,8 @@ place_fast(void *place, const struct layout *layout, bool restart,
 }
 
 /*
- * Find the narrowest width that can store the values of the field in the
- * record.  Return false if there is none.
+ * Store in '*c' the change to the narrowest width that can store the field's
+ * values in the record.  Return false if no width can.
  */
 static bool
 widen(const struct field_uses *u, unsigned field, struct place_change *c)

@@ -46,9 +46,9 @@ struct place_change {
  * PLACE_METADATA_MAX.
  *
  * If 'restart' is set, a block begins.  In this case, the changes before record
- * 0 must set the interpretation, the width, and the last width other than 0 of
- * every field, so that the layout does not depend on the bytes before the
- * block.
+ * 0 must set the interpretation and the width of every field, and a
+ * 'last_width' (layout.h) other than 0, so that the layout does not depend on
+ * the bytes before the block.
  *
  * Return the number of records planned, at least 1.  It is less than 'n' if
  * there is no room for more changes, or if 'n' is more than the planner plans
@@ -74,7 +74,7 @@ struct place_planner {
 
 /*
  * Maximum number of changes of one field in a span.  place_span() ends the span
- * before a field needs more.
+ * earlier if a field would need more changes.
  */
 #define PLACE_FIELD_CHANGES 128
 
