@@ -186,7 +186,7 @@ enum hatf_heritage {
 	 *   - Its header lacks the name of the parent's trace or of the
 	 *     previous segment, or the exact event of the fork.
 	 *   - The trace began later than its process.
-	 *   - Its carried blocks are not exact.
+	 *   - Its header has the key "live" with a value other than "exact".
 	 */
 	HATF_HERITAGE_INEXACT = 3,
 	/*

@@ -95,8 +95,8 @@ HATF_API bool hatf_format_find(const char *name,
  *
  *   - "gzip", "zstd" or "lz4" if the name ends in ".gz", ".zst" or ".lz4", even
  *     if the rest of the name belongs to no format;
- *   - "gzip" if the name has no such end, but the format compresses parts of
- *     the file;
+ *   - "gzip" if the name ends in none of these, but the format compresses parts
+ *     of the file;
  *   - NULL otherwise.
  *
  * To detect the format of a trace by its content, open the trace and call
@@ -441,9 +441,9 @@ HATF_API enum hatf_status hatf_writer_write(struct hatf_writer *writer,
 HATF_API void hatf_writer_set_incomplete(struct hatf_writer *writer);
 
 /*
- * What the writer has omitted although 'keeps' of struct hatf_format says that
- * the format can keep content of this kind.  For example, the format may be
- * unable to name the block that a free concerns.
+ * Content that the writer had to omit in some records, although the format
+ * usually keeps such content ('keeps' of struct hatf_format).  For example, a
+ * format may be unable to express a free of a block that no record allocated.
  */
 struct hatf_loss {
 	const char *text; /* what was omitted: a plural noun; static */

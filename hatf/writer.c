@@ -139,8 +139,8 @@ is_definition(const struct hatf_record *rec)
 }
 
 /*
- * Return the name of the part of the record that makes the writer refuse the
- * record, or NULL.
+ * If the writer must refuse the record, return the name of the invalid part,
+ * else NULL.
  */
 static const char *
 fault(const struct hatf_writer *w, const struct hatf_record *rec)

@@ -6,8 +6,8 @@
  * The functions keep the rules of encoder.h for code in traced programs (no
  * stdio, no locale).  Lines end in '\n'.  In a value, 0x7f, '\\' and all bytes
  * below 0x20 are written as \xHH (FORMAT "Comments of this project").  The
- * names begin with 'text_' because other parts of the recorder use these
- * functions for messages and paths.
+ * names begin with 'text_', not 'comment_', because the recorder uses these
+ * functions for messages and paths, too.
  */
 #ifndef HATF_COMMENT_TEXT_H
 #define HATF_COMMENT_TEXT_H

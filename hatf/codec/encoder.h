@@ -116,9 +116,9 @@ struct encoder {
 };
 
 /*
- * encoder_memory_nbytes() returns how many bytes of memory the encoder needs
- * for the span of a planner, in addition to the buffer.  A caller ends a block
- * as soon as it has a certain length (encoder_is_full()).  The buffer must have
+ * encoder_memory_nbytes() returns how many bytes of memory an encoder with this
+ * planner needs in addition to the buffer.  A caller ends a block as soon as it
+ * has a certain length (encoder_is_full()).  The buffer must have
  * encoder_room_nbytes() bytes more than this length, for the records of the
  * span and one more record.  If 'planner' is NULL, both functions assume the
  * default, place_span().
@@ -137,9 +137,9 @@ void encoder_init(struct encoder *e, uint8_t *buf, size_t cap,
 /*
  * From now on put the stacks of the records into 'column' where possible, and
  * not into the attributes.  The caller owns 'column', and must zero it first.
- * The buffer needs ENCODER_COLUMN_NBYTES more bytes; without these bytes,
- * stacks stay in the attributes.  Use this only for a stream with block
- * comments.
+ * The buffer needs ENCODER_COLUMN_NBYTES bytes in addition to
+ * encoder_room_nbytes(); without these bytes, stacks stay in the attributes.
+ * Use this only for a stream with block comments.
  */
 void encoder_use_column(struct encoder *e, struct stack_column *column);
 
