@@ -115,10 +115,10 @@ skip_qualifiers(const char *p)
 
 /*
  * The next character is a '(' outside all other brackets.  If it begins the
- * parameters of the function itself, return false.  Otherwise, step over
- * everything up to the matching ')' and return true: the parentheses belong to
+ * parameters of the function itself, return false.  Otherwise, it belongs to
  * "(anonymous namespace)", to "decltype", or to a function that encloses this
- * one.
+ * one.  Step over everything up to the matching ')', and over qualifiers of the
+ * enclosing function, such as " const".  Return true.
  */
 static bool
 pass_parameters(struct scan *s, const char *start)

@@ -12,9 +12,9 @@
 #include <stdbool.h>
 
 /*
- * 'object' is the path of a program or library.  If its file name begins like
- * that of the recorder or of an allocator, return this beginning, such as
- * "libjemalloc.so".  The string is static.  Otherwise return NULL.
+ * 'object' is the path of a program or library.  If the file name in this path
+ * begins like the file name of the recorder or of a known allocator, return the
+ * common beginning, such as "libjemalloc.so" (static).  Otherwise return NULL.
  */
 const char *hidden_frames_find_library(const char *object);
 
@@ -25,10 +25,9 @@ bool hidden_frames_is_recorder(const struct hatf_frame *frame);
 bool hidden_frames_is_allocator(const struct hatf_frame *frame);
 
 /*
- * Like hidden_frames_find_library(), for the standard libraries of C and C++:
- * return a beginning such as "libc.so.".  Functions of these libraries, such as
- * strdup(), allocate for their callers.  The dynamic loader counts as such a
- * library.
+ * Like hidden_frames_find_library(), but for the standard libraries of C and
+ * C++, and for the dynamic loader: return a beginning such as "libc.so.".
+ * Functions of these libraries, such as strdup(), allocate for their callers.
  */
 const char *hidden_frames_find_std_library(const char *object);
 

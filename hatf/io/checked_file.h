@@ -64,15 +64,15 @@ bool checked_file_open_untrusted(struct checked_file *f, const char *path,
 				 int access, uid_t owner);
 
 /*
- * Open a path that the user gave, for reading.  If the path is a symbolic link,
- * follow it and check the file to which it refers.  Return a descriptor, which
- * the caller owns, or -1.
+ * Open for reading the file at a path that the user gave.  If the path is a
+ * symbolic link, follow the link and check the file to which it refers.  Return
+ * a descriptor, which the caller owns, or -1.
  */
 int checked_file_open_link(const char *path);
 
 /*
- * Open the folder of a path that the user gave.  Return an O_PATH descriptor,
- * which the caller owns, or -1.
+ * The user gave 'path'.  Open the folder that contains the file at 'path'.
+ * Return an O_PATH descriptor, which the caller owns, or -1.
  */
 int checked_file_folder(const char *path);
 

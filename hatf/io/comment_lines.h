@@ -3,8 +3,8 @@
  * comment_lines.h - keep the "key=value" lines of one comment for look-up
  *
  * The functions copy a comment into NUL-terminated keys and unescaped values,
- * which stay valid after the buffer of the comment is reused.  Used by one
- * thread at a time.
+ * which stay valid after the buffer of the comment is reused.  Only one thread
+ * at a time may use a 'struct comment_lines'.
  */
 #ifndef HATF_COMMENT_LINES_H
 #define HATF_COMMENT_LINES_H

@@ -34,8 +34,7 @@
 #define TIME_MAX (((uint64_t)1 << 62) - 1)
 
 /*
- * The longest text that is taken from the header, in bytes; longer texts are
- * truncated.
+ * The sink truncates texts from the header of the trace to this many bytes.
  */
 #define HEADER_MAX_NBYTES 1000
 
@@ -92,7 +91,11 @@ sample_count(const struct memtrace *m, const struct hatf_record *rec,
 	return words == 0 ? 1 : words;
 }
 
-/* Return the object id that a block must have; UINT64_MAX if any id will do. */
+/*
+ * If Memtrace recorded the trace, return the object id of the block at
+ * 'address'.  Otherwise, return UINT64_MAX: memtrace_put_alloc() then chooses
+ * an id.
+ */
 static uint64_t
 id_of(const struct memtrace *m, uint64_t address)
 {

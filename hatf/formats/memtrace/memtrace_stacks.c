@@ -371,8 +371,9 @@ push_frame(struct memtrace_stacks *m, struct memtrace_domain *d, uint64_t code)
 }
 
 /*
- * Store how many predicted frames follow.  After MEMTRACE_MISS, none follow:
- * decode the location code of the frame, and put the code into the cache.
+ * Store in '*follow_ret' how many predicted location codes follow the code in
+ * 'bucket'.  If 'tag' is MEMTRACE_MISS, none follow; the event then contains
+ * the code for 'bucket', so decode this code and put it into the cache.
  */
 static bool
 take_follow(struct memtrace_domain *d, struct memtrace_cursor *c, unsigned tag,
@@ -411,8 +412,8 @@ memtrace_take_stack(struct memtrace_stacks *m, struct memtrace_domain *d,
 			return HATF_BAD_FIELD;
 		d->after[last] = (uint16_t)(word >> 2);
 		/*
-		 * Push the frames of this location code and of those that the
-		 * cache predicts.
+		 * Push the frames of the location code in this bucket, then
+		 * the frames of the 'follow' codes that the cache predicts.
 		 */
 		do {
 			last = d->after[last];

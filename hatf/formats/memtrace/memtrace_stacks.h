@@ -116,9 +116,9 @@ bool memtrace_take_string(struct memtrace_cursor *c, const char **text_ret,
 			  size_t *nbytes_ret);
 
 /*
- * Decode a location; the caller has decoded the header of its event.  Errors:
- * HATF_BAD_FIELD, also if an earlier location has the same code but other
- * frames; HATF_LIMIT; HATF_NO_MEMORY.
+ * Decode the rest of a location event, whose header the caller has decoded.
+ * Errors: HATF_BAD_FIELD, also if an earlier location has the same code but
+ * other frames; HATF_LIMIT; HATF_NO_MEMORY.
  */
 enum hatf_status memtrace_take_location(struct memtrace_stacks *m,
 					struct memtrace_domain *d,
@@ -133,13 +133,15 @@ bool memtrace_cache_matches(const struct memtrace_domain *d, uint64_t bucket,
 			    uint64_t after, uint64_t code);
 
 /*
- * Decode a backtrace: the first 'common' codes of the domain's previous stack,
- * and the 'count' codes of the event, each followed by the codes that the cache
- * predicts.  The backtrace becomes the domain's latest stack.  Exception: if
- * the previous stack has fewer than 'common' codes, the writer has truncated
- * it, so a part of the backtrace is unknown.  In this case, update only the
- * cache; the previous stack stays the domain's latest stack.  Errors:
- * HATF_BAD_FIELD, also for a code without a location; HATF_LIMIT;
+ * Decode a backtrace.  It consists of the first 'common' location codes of the
+ * domain's latest stack, and the 'count' location codes of the event.  Each
+ * code of the event is followed by the codes that the cache predicts.
+ *
+ * The backtrace becomes the domain's latest stack.  Exception: if the latest
+ * stack has fewer than 'common' codes, the writer has truncated that stack, so
+ * a part of the backtrace is unknown.  In this case, update only the cache.
+ *
+ * Errors: HATF_BAD_FIELD, also for a code without a location; HATF_LIMIT;
  * HATF_NO_MEMORY.
  */
 enum hatf_status memtrace_take_stack(struct memtrace_stacks *m,

@@ -22,8 +22,8 @@
 struct event_dtds;
 
 /*
- * Begin with a base, which is the text of a DTD that has a section "heap".  The
- * text must outlive the returned object.  Return NULL if there is no memory.
+ * 'text' is the base: the text of a DTD that has a section "heap".  It must
+ * outlive the returned object.  Return NULL if there is no memory.
  */
 struct event_dtds *event_dtds_open(const char *text);
 void event_dtds_close(struct event_dtds *d);
@@ -37,9 +37,9 @@ bool event_dtds_note(struct event_dtds *d, const char *comment, size_t nbytes);
 /*
  * 'event_name' has the form DTD.RECORD.  If all parts of this DTD have arrived,
  * return the text of the base, extended by the accepted DTDs and by this DTD.
- * The text is valid until the next call.  A caller that uses the text calls
- * event_dtds_accept(), which keeps the text valid until the caller accepts
- * another text.
+ * The text is valid until the next call of event_dtds_extend().  If the caller
+ * calls event_dtds_accept() before that, the DTD is accepted, and the text
+ * stays valid until the caller accepts another text.
  *
  * Return NULL in these cases: a part of the DTD is missing, an earlier call has
  * already tried this DTD, the DTD is invalid, or there is no memory.

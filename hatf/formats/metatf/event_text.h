@@ -37,7 +37,7 @@ enum event_shape {
 	EVENT_SHAPE_FIELDS,
 };
 
-/* Return how a record holds an event, judged by its name and its fields. */
+/* Judge by the name and the fields of 'r' how the record holds an event. */
 enum event_shape event_text_shape(const struct schema_record *r);
 
 /*

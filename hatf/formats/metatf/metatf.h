@@ -31,8 +31,8 @@ enum metatf_role {
 #define METATF_NO_TAG 0xff
 
 /*
- * Tag of a schema's record of events that the traced program itself reported
- * (event_text.h).
+ * Tag of a schema's record that holds an event which the traced program itself
+ * reported (event_text.h).
  */
 #define METATF_EVENT 0xfd
 

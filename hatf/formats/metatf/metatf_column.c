@@ -153,8 +153,8 @@ cost(struct metatf_column *c, const struct form *f, const uint64_t *numbers,
 }
 
 /*
- * Make the forms that may be best: for each interpretation, the form with the
- * smallest width that can store the batch.  Return the number of forms.
+ * For each interpretation, store in 'forms' the form with the smallest width
+ * that can store the batch.  Return the number of forms.
  */
 static unsigned
 make_forms(const struct metatf_column *c, struct form forms[3])

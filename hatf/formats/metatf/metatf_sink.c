@@ -227,10 +227,10 @@ event_record(const struct metatf_sink *m)
 }
 
 /*
- * Write a comment as an event record, if it is an event and a reader would make
- * the same comment from this record.  '*is_written_ret' tells whether the
- * comment became a record.  If the comment has a part of a DTD, keep that part
- * for later events.  Return false on failure.
+ * 'rec' is a comment.  If the comment is an event, and metatf_source.c would
+ * make the same comment from the event record, write the event record and set
+ * '*is_written_ret' to true.  If the comment has a part of a DTD, keep that
+ * part for later events.  Return false on failure.
  */
 static bool
 write_event(struct metatf_sink *m, const struct hatf_record *rec,

@@ -117,8 +117,8 @@ void columns_choose_base(struct columns *c);
 unsigned columns_width(const struct columns *c, enum column column);
 
 /*
- * Return the number to store for a value in a column that is 'width' bytes
- * wide.
+ * Return the number that stands for the value of record 'idx' in a column that
+ * is 'width' bytes wide.
  */
 static inline uint64_t
 columns_raw(const struct columns *c, enum column column, size_t idx,
@@ -151,8 +151,8 @@ column_fits(uint64_t lowest, uint64_t highest, uint64_t base)
  * Return a base for addresses between 'lowest' and 'highest'.  'base' is the
  * present base; 0: there is none yet.  Keep the present base if it suits the
  * addresses, as column_fits() says.  If it does not, change to the highest
- * multiple of 2^28 below 'lowest'.  Exception: if this multiple does not suit
- * the addresses either, keep the present base, unless there is none.
+ * multiple of 2^28 below 'lowest'.  Exception: if there is a present base, and
+ * this multiple does not suit the addresses either, keep the present base.
  */
 uint64_t column_choose_base(uint64_t lowest, uint64_t highest, uint64_t base);
 

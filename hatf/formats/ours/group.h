@@ -68,8 +68,8 @@ void group_fini(struct group *g);
 /*
  * Read the next group, whose stream numbers must be below 'stream_count'.  At
  * the end of the trace or on an error, call source_stop() and return false.
- * Set g->offset and g->end_offset.  Advance s->offset only past the empty group
- * that ends the trace.
+ * Set g->offset and g->end_offset.  Do not change s->offset, except at the end
+ * of the trace: then advance it past the empty group.
  */
 bool group_read(struct source *s, struct group *g, unsigned stream_count);
 
@@ -83,18 +83,16 @@ void group_put_header(struct sink *s, uint32_t record_count,
 		      unsigned piece_count);
 
 /*
- * Write a piece of at most GROUP_PIECE_MAX bytes.  Compress it if the caller
- * wants compression and the result is shorter.  The pieces of a group must be
- * written in the order of their stream numbers.  Errors are in s->out.
+ * Write a piece of at most GROUP_PIECE_MAX bytes.  Compress the piece, unless
+ * s->options.plain is set or compression makes the piece no shorter.  The
+ * caller must write the pieces of a group in the order of their stream numbers.
+ * Errors are in s->out.
  */
 void group_put_piece(struct sink *s, struct gzip_members *pack, unsigned stream,
 		     unsigned form, uint64_t base, const uint8_t *bytes,
 		     size_t nbytes);
 
-/*
- * Return the compression level that the caller chose; if the caller chose none,
- * zlib's default.
- */
+/* Return the compression level in s->options; if it is 0, zlib's default. */
 int group_level(const struct sink *s);
 
 /*

@@ -88,10 +88,7 @@ flush(struct sink *s)
 
 		outfile_bytes(&s->out, h->member, nbytes);
 	}
-	/*
-	 * Write the trace block to the file now; do not wait for the next trace
-	 * block.
-	 */
+	/* Write the bytes to the file now; do not wait until s->out is full. */
 	outfile_drain(&s->out);
 	encoder_reset(e);
 	s->offset = e->stream_nbytes;
@@ -140,8 +137,8 @@ write_records(struct sink *s, const struct hatf_record *records, size_t n)
 }
 
 /*
- * Put the header comment.  Return false if the lines of the caller are too
- * long.
+ * Put the header comment.  Return false if the lines in s->options.header are
+ * too long.
  */
 static bool
 put_header(struct sink *s)

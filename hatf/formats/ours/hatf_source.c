@@ -111,7 +111,8 @@ restart_sum(struct hatf_in *in, const uint8_t *start)
  * A checksum in a comment covers the bytes before the digits of this checksum.
  * If the comment contains a checksum, check it.  If the comment begins a trace
  * block other than the first, restart the computed checksum.  Return false if
- * the checksum in the comment is wrong, or if a sum comment contains none.
+ * the checksum in the comment is wrong, or if the comment has no checksum
+ * although framing_is_sum() says that it ends a trace block.
  */
 static bool
 check_sum(struct source *s, const struct hatf_record *comment)
@@ -166,10 +167,12 @@ note_column(struct source *s, const struct hatf_record *comment)
 /*
  * Reserve memory for copies of the attributes of 'max' records, each with a
  * stack appended.  Without the stacks, these attributes are in the window, so
- * they take at most INPUT_WINDOW_NBYTES.  Return false if there is no memory.
- * Also return false if the present memory is too small, but contains attributes
- * of records that the present call of read_records() has already read; the call
- * must then return these records.
+ * they take at most INPUT_WINDOW_NBYTES.
+ *
+ * If there is no memory, stop reading and return false.  Also return false if
+ * in->items is too small, but contains attributes of records that the present
+ * call of read_records() has already read; the call must then return these
+ * records.
  */
 static bool
 reserve_items(struct source *s, size_t max)
@@ -317,7 +320,7 @@ read_records(struct source *s, struct hatf_record *records, size_t max)
 
 /* ------------------------------------------------------------------ opening */
 
-/* Are most of the records allocs, frees or reallocs without an address? */
+/* Are most of the records allocs, frees and reallocs that have no address? */
 static bool
 lacks_blocks(const struct hatf_record *records, size_t n)
 {

@@ -21,11 +21,11 @@
 struct trial;
 
 /*
- * Create a trial for an encoder.  The encoder's planner must be optimum_span()
- * with 'optimum', its buffer must have 'buf_nbytes' bytes, and 'squeeze' must
- * be the compressor of its trace blocks.  The caller keeps ownership of
- * 'optimum' and 'squeeze', which must outlive the trial.  Return NULL if there
- * is no memory.
+ * Create a trial.  Each encoder that is passed to trial_flush() must have
+ * optimum_span() with 'optimum' as its planner, and a buffer of 'buf_nbytes'
+ * bytes.  'squeeze' must be the compressor that compresses the trace blocks.
+ * The caller keeps ownership of 'optimum' and 'squeeze', which must outlive the
+ * trial.  Return NULL if there is no memory.
  */
 struct trial *trial_new(struct optimum *optimum, struct gzip_best *squeeze,
 			size_t buf_nbytes);

@@ -26,8 +26,8 @@
 #define TEXT_MAX ((uint64_t)1 << 30)
 
 /*
- * The sums by stack.  Stacks with the same text share one sum, whatever their
- * lines and addresses are.
+ * The sums by stack.  Stacks with the same text share one sum, even if their
+ * source lines and addresses differ.
  */
 struct folded {
 	struct profile profile;
@@ -45,8 +45,8 @@ struct folded {
 };
 
 /*
- * Add the text of an entry to 'texts'.  Replace separators and control
- * characters in the text.  Store the text's number in '*number_ret'.
+ * Add the name of entry 'idx' of the profile to 'texts', but replace semicolons
+ * and control characters.  Store the number of the text in '*number_ret'.
  */
 static enum hatf_status
 text_of(struct folded *f, uint64_t idx, uint32_t *number_ret)
@@ -63,8 +63,8 @@ text_of(struct folded *f, uint64_t idx, uint32_t *number_ret)
 }
 
 /*
- * Store in 'numbers' the numbers of the texts of a site's stack, outermost
- * first.
+ * Add the names of the entries of a site's stack to 'texts', and store the
+ * numbers of these texts in 'numbers', outermost first.
  */
 static enum hatf_status
 gather_texts(struct folded *f, const struct profile_site *site)
@@ -112,7 +112,10 @@ add_site(struct folded *f, const struct profile_site *site)
 	return HATF_OK;
 }
 
-/* Write a line.  Return false if the bytes of names would exceed TEXT_MAX. */
+/*
+ * Write the line of stack 'number'.  Return false if the names in all lines
+ * would take more than TEXT_MAX bytes.
+ */
 static bool
 put_stack(struct sink *s, uint32_t number)
 {

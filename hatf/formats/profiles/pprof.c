@@ -182,7 +182,10 @@ put_value_type(struct pprof *p, unsigned field, const char *type,
 	protobuf_put_message(&p->outer, field, &p->inner);
 }
 
-/* Return how many bytes a sample stands for; 1 if the trace has all blocks. */
+/*
+ * Return the profile's period: how many allocated bytes one sample of the trace
+ * stands for, or 1 if the trace is not a trace of samples.
+ */
 static uint64_t
 period_of(const struct pprof *p)
 {
@@ -359,8 +362,8 @@ mapping_of(struct pprof *p, const struct hatf_frame *frame)
 }
 
 /*
- * Record which kinds of names a frame of a mapping has.  Return false if memory
- * runs out.
+ * Add the kinds of names that 'frame' has to the kinds of its mapping.  Return
+ * false if memory runs out.
  */
 static bool
 note_names(struct pprof *p, uint64_t mapping, const struct hatf_frame *frame)
@@ -509,9 +512,9 @@ put_line(struct pprof *p, const struct profile_entry *e,
 }
 
 /*
- * Return the address of a frame's call in memory.  If no mapping of the trace
- * says where in memory the object of the frame was, return the address in the
- * object's file, if that is known.
+ * Return the address of the call instruction of a frame: the address in memory.
+ * But if the trace has no mapping of the frame's object, and 'frame->offset' is
+ * known, return the address in the file of the object.
  */
 static uint64_t
 location_address(const struct pprof *p, const struct hatf_frame *frame)

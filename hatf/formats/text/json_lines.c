@@ -341,7 +341,8 @@ put_unicode(uint8_t *p, uint32_t code)
 }
 
 /*
- * Write one character; escape it if necessary.  Return its length in the input.
+ * Write the character at 's', and escape it if necessary.  Return how many
+ * bytes the character has at 's'.
  */
 static size_t
 escape_one(uint8_t **out, const uint8_t *s, size_t nbytes)
@@ -370,8 +371,9 @@ put_text(struct outfile *o, const uint8_t *s, size_t nbytes)
 	while (nbytes != 0) {
 		const size_t n = nbytes < TEXT_NBYTES ? nbytes : TEXT_NBYTES;
 		/*
-		 * Reserve room for 3 more bytes, because the last character may
-		 * begin within the first 'n' bytes and end after them.
+		 * The last character may begin within the first 'n' bytes of
+		 * the text and end up to 3 bytes later, so reserve room for
+		 * these 3 bytes, too.
 		 */
 		uint8_t *const start = outfile_room(o, ESCAPE_MAX * (n + 3));
 		uint8_t *p = start;

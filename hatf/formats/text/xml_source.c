@@ -6,8 +6,8 @@
  * are so plain that xml_plain.c can parse them.  The source first tries
  * xml_plain.c wherever a record may begin: after the start tag of the root
  * element, and after the end tag of a record, unless expat has already received
- * bytes after this tag.  A plain record is a complete element, so
- * expat need not see the record and can continue after the record.
+ * bytes after this tag.  A plain record is a complete element, so expat need
+ * not see the record and can continue after the record.
  *
  * Everything else goes to expat in pieces.  A piece ends after a record, if
  * possible, since the next record may be plain.  While no plain record comes,
@@ -15,9 +15,11 @@
  * expat does not scan the start of a long token again after every few bytes.
  *
  * The memory of expat does not grow with the number of records, because the
- * source refuses a file that declares entities, has more than PROLOG_NBYTES
- * before its root element, has an unknown element, has an unknown attribute in
- * a record, or has a token longer than TOKEN_NBYTES.
+ * source refuses a file that has one of these:
+ * - a declaration of an entity;
+ * - more than PROLOG_NBYTES before its root element;
+ * - an unknown element, or a record with an unknown attribute;
+ * - a token longer than TOKEN_NBYTES.
  */
 #include "hatf/formats/text/xml_plain.h"
 
@@ -54,9 +56,10 @@
 #define RECORD_NBYTES ((size_t)4 * 1024)
 
 /*
- * As long as the source finds no plain record, the pieces that expat gets grow:
- * the second piece has at least this many bytes, and the minimum doubles for
- * each later piece, up to PIECE_NBYTES.  A plain record resets the minimum.
+ * As long as the source finds no plain record, the minimum length of the pieces
+ * that expat gets grows: 0 bytes for the first piece, this many for the second,
+ * and twice as many for each later piece, up to PIECE_NBYTES.  After a plain
+ * record, the minimum is 0 again.
  */
 #define STRIDE_NBYTES ((size_t)64)
 
@@ -447,7 +450,7 @@ feed(struct source *s, size_t nbytes)
  * PIECE_NBYTES, whichever is less.  Skip x->stride_nbytes bytes, and end the
  * piece after the next end tag of a record or, outside the root element, after
  * the next '>'.  If there is none, return the maximum.  If x->stride_nbytes is
- * below the maximum, double it for the next call.
+ * below the maximum, double it for the next call, or change 0 to STRIDE_NBYTES.
  */
 static size_t
 piece_nbytes(struct xml *x, const struct input_window *w)
@@ -637,8 +640,8 @@ skip_prolog(const uint8_t *p, const uint8_t *end)
 }
 
 /*
- * If the bytes begin with '<' but end before the root element begins, accept
- * them, because the parser decides later.
+ * If the bytes begin with '<' but end before the root element begins, return
+ * true: the parser refuses the file later if its root element is not HATF's.
  */
 bool
 xml_recognize(const uint8_t *bytes, size_t nbytes)
