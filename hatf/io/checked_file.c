@@ -292,8 +292,9 @@ enter_component(struct walk *w, const char *component)
 }
 
 /*
- * Open the folder of an absolute path, one component at a time with O_PATH.  An
- * open() of the whole path would trigger the automounts on the way.
+ * Open the folder that contains the file at an absolute path.  Open one
+ * component at a time with O_PATH, because an open() of the whole path would
+ * trigger the automounts on the way.
  */
 static int
 walk_to_folder(const char *path)

@@ -8,8 +8,8 @@
  *
  * A reader passes to the library no more input than the library asks for, which
  * is one block of a frame.  So the reader returns all data before a damaged
- * block, and then the error.  The memory is bounded: the window of zstd has at most
- * 2^FRAME_WINDOW_LOG_MAX bytes, and a block of lz4 at most 4 MiB.
+ * block, and then the error.  The memory is bounded: the window of zstd has at
+ * most 2^FRAME_WINDOW_LOG_MAX bytes, and a block of lz4 at most 4 MiB.
  *
  * Only one thread at a time may use a reader.
  */

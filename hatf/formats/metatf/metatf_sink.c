@@ -50,8 +50,8 @@ stop(struct sink *s)
 }
 
 /*
- * Find the record of the schema for each HATF tag.  Return the section that has
- * these records.
+ * Set m->records and m->maps: for each HATF tag, the corresponding record of
+ * the schema and its map.  Return the section that has these records.
  */
 static const struct schema_section *
 map_tags(struct metatf_sink *m)

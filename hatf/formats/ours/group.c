@@ -209,8 +209,8 @@ read_piece(struct source *s, struct group *g, unsigned *first_stream,
 }
 
 /*
- * End the trace after a group without records.  If bytes follow that group, the
- * trace is malformed.  Always return false.
+ * Stop reading after the empty group, which ends a trace.  If bytes follow this
+ * group, stop with an error.  Always return false.
  */
 static bool
 end_groups(struct source *s)

@@ -249,10 +249,7 @@ note_comment(struct source *s, const struct hatf_record *comment)
 	return false;
 }
 
-/*
- * Copy the position and the counts of the decoder to the source, where the
- * reader looks for them.
- */
+/* Copy the position and the counts of the decoder to the source. */
 static void
 update_counts(struct source *s)
 {

@@ -194,7 +194,7 @@ bool profile_offset(const struct profile *p, const struct hatf_frame *frame,
 
 /*
  * Return the mapping that contains the frame, or NULL.  The pointer is valid
- * until the next record.
+ * until the next call of profile_write().
  */
 const struct module *profile_module(const struct profile *p,
 				    const struct hatf_frame *frame);

@@ -169,10 +169,7 @@ open_source(struct source *s)
 /* Maximum length of a row in bytes, not counting attributes and text. */
 #define ROW_NBYTES (20 + 6 * (1 + TEXTIO_NUMBER_MAX) + 4)
 
-/*
- * Put the cell of a number; leave it empty if the tag does not have this
- * number.
- */
+/* Put the cell of a number; leave the cell empty if 'has' is false. */
 static uint8_t *
 put_number(uint8_t *p, bool has, uint64_t n)
 {

@@ -42,8 +42,8 @@ unsigned xml_fields(unsigned tag);
 enum xml_field xml_attribute_field(unsigned tag);
 
 /*
- * Return a pointer to the number that a field stands for.  The field must not
- * be XML_ATTRIBUTES.
+ * Return a pointer to the member of 'rec' that has the value of 'field'.  The
+ * field must not be XML_ATTRIBUTES.
  */
 static inline uint64_t *
 xml_number(struct hatf_record *rec, enum xml_field field)

@@ -146,7 +146,7 @@ plain_nbytes(const uint8_t *s, size_t nbytes)
 
 /*
  * Put the text of a comment.  Write backslashes, bytes that XML cannot contain,
- * and characters that control a terminal as \xHH, as csv does.
+ * and characters that control a terminal as \xHH, as csv.c does.
  */
 static void
 put_text(struct outfile *o, const uint8_t *s, size_t nbytes)
