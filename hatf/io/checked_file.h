@@ -2,14 +2,15 @@
 /*
  * checked_file.h - open a file whose name came from another file or a folder
  *
- * A trace names the trace of its parent and its ring file, a ring file names
- * its trace, and a folder may contain anything.  An attacker may have written
- * any of these, and the reader may be root.  So these functions check a file
- * before they open it.  The file must be regular.  It must not be in a pseudo
- * file system of the kernel, where merely reading can block or change
- * something.  Only checked_file_open_link() follows a symbolic link in the last
- * component.  No open() here waits for another process or reaches a device.
- * checked_file_open_untrusted() also triggers no automount on the way.
+ * A trace names its ring file and the trace of the parent process, a ring file
+ * names its trace, and a folder may contain anything.  An attacker may have
+ * written any of these, and the user who opens the file may be root.  So these
+ * functions check a file before they open it.  The file must be regular.  It
+ * must not be in a pseudo file system of the kernel, where merely reading can
+ * block or change something.  Only checked_file_open_link() follows a symbolic
+ * link in the last component.  No open() here waits for another process or
+ * reaches a device.  checked_file_open_untrusted() also triggers no automount
+ * on the way.
  *
  * Somebody may at any time let a name refer to another file.  So a checked file
  * is identified by its descriptor and the descriptor of its folder.

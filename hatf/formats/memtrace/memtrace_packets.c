@@ -140,7 +140,7 @@ flush_packet(struct memtrace_packets *w, struct memtrace_packet *p)
 		put(&header, w->domain, has_domain ? 2 : 0);
 		/*
 		 * The value UINT16_MAX tells readers that this packet contains
-		 * no sample of the cache to check.
+		 * no cache bucket to check.
 		 */
 		put(&header, UINT16_MAX, 2);
 		put(&header, 0, 2);

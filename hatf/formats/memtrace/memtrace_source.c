@@ -22,7 +22,7 @@
  */
 #define PACKET_MAX (256 * 1024)
 
-/* This bucket number means that the packet has no sample of the cache. */
+/* This bucket number means that the packet has no copy of a cache bucket. */
 #define CACHE_NOWHERE UINT16_MAX
 
 /* Nanoseconds per microsecond, which is the unit of Memtrace's times. */
@@ -36,8 +36,9 @@ struct packet {
 	uint64_t begin, end;
 	uint64_t version, pid, domain;
 	/*
-	 * A sample of the writer's cache, which must match the cache of the
-	 * decoder.  If 'bucket' is CACHE_NOWHERE, there is no sample.
+	 * A copy of one bucket of the writer's cache: this bucket of the
+	 * decoder's cache must have the same content.  If 'bucket' is
+	 * CACHE_NOWHERE, the packet has no copy of a bucket.
 	 */
 	uint64_t bucket, after, code;
 	/*

@@ -126,8 +126,8 @@ enum hatf_status memtrace_take_location(struct memtrace_stacks *m,
 
 /*
  * Does the domain's cache have 'code' in this bucket, and predict that bucket
- * 'after' comes next?  Packets contain such a sample of the writer's cache, so
- * that a reader notices a lost packet.
+ * 'after' comes next?  A packet contains these three values of the writer's
+ * cache, so that a reader notices a lost packet.
  */
 bool memtrace_cache_matches(const struct memtrace_domain *d, uint64_t bucket,
 			    uint64_t after, uint64_t code);

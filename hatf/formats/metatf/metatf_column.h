@@ -7,9 +7,9 @@
  * For each batch, the column finds the form in which the numbers take the
  * fewest bytes, after compression if the trace is compressed.  A form is an
  * interpretation ('none', 'baseOffset' or 'delta') and a width of 1, 2, 4 or 8
- * bytes.  If a change to this form saves more bytes than its metadata takes,
- * the column writes the metadata into the section.  The Meta-TF writer then
- * writes the numbers.
+ * bytes.  If a change to this form saves more bytes than the metadata of the
+ * change takes, the column writes the metadata into the section.  The Meta-TF
+ * writer then writes the numbers.
  *
  * Memory is a few buffers for a batch.  Only one thread at a time may use a
  * column.

@@ -23,7 +23,7 @@ struct hatf_in {
 	 * Checksum of the bytes before 'summed', a position in the window.  If
 	 * the trace block has had a comment with a checksum, the bytes begin
 	 * after the latest such comment, else at the start of the trace block.
-	 * Only maintained if 'has_sums' is set.
+	 * Valid only if 'has_sums' is set.
 	 */
 	uint32_t sum;
 	const uint8_t *summed;
@@ -42,10 +42,10 @@ _Static_assert(INPUT_WINDOW_NBYTES > DECODER_RECORD_MAX_NBYTES,
 	       "the longest record must fit into the window");
 
 /*
- * Accept a trace without our header as HATF if its first PROBE_COUNT records
- * can be decoded, or all its records if the trace has fewer.  One byte value in
- * 21 is a tag, so other files sometimes pass with one record, but practically
- * never with this many.
+ * Accept a trace that has no header as HATF if its first PROBE_COUNT records can
+ * be decoded, or all its records if the trace has fewer.  One byte value in 21
+ * is a tag, so the first record of another file can sometimes be decoded, but
+ * practically never this many records.
  */
 #define PROBE_COUNT 8
 
