@@ -93,8 +93,8 @@ sample_count(const struct memtrace *m, const struct hatf_record *rec,
 
 /*
  * If Memtrace recorded the trace, return the object id of the block at
- * 'address'.  Otherwise, return UINT64_MAX: memtrace_put_alloc() then chooses
- * an id.
+ * 'address'.  Otherwise, or if the id exceeds ID_MAX, return UINT64_MAX:
+ * memtrace_put_alloc() then chooses an id.
  */
 static uint64_t
 id_of(const struct memtrace *m, uint64_t address)

@@ -2,8 +2,8 @@
 /*
  * hatf_sink.c - write records as HATF
  *
- * The current trace block is in a buffer.  When the buffer has BLOCK_NBYTES,
- * the sink ends the trace block and writes it to the file.  If the trace is
+ * The current trace block is in a buffer.  When the trace block has
+ * BLOCK_NBYTES, the sink ends it and writes it to the file.  If the trace is
  * compressed, each trace block becomes one gzip member.  A bare trace has no
  * header, no block comments and no trailer.
  *

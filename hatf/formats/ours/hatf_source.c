@@ -42,10 +42,10 @@ _Static_assert(INPUT_WINDOW_NBYTES > DECODER_RECORD_MAX_NBYTES,
 	       "the longest record must fit into the window");
 
 /*
- * Accept a trace that has no header as HATF if its first PROBE_COUNT records can
- * be decoded, or all its records if the trace has fewer.  One byte value in 21
- * is a tag, so the first record of another file can sometimes be decoded, but
- * practically never this many records.
+ * Accept a file without a header as HATF if its first PROBE_COUNT records can
+ * be decoded, or all its records if the file has fewer.  One byte value in 21
+ * is a tag, so one record can sometimes be decoded in a file of another format,
+ * but practically never this many records.
  */
 #define PROBE_COUNT 8
 
