@@ -8,8 +8,7 @@
 #include <string.h>
 
 /*
- * Return the length of the first glob of a list, which ends at a comma or at
- * the end of the list.
+ * Return the length of the first glob of 'globs', a list separated by commas.
  */
 static size_t
 glob_length(const char *globs)

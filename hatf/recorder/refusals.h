@@ -16,7 +16,7 @@
 
 /*
  * The answer of a dormant process to "stop", "flush" or "rotate".  'hatf ctl'
- * prints a message of its own.
+ * prints a message of its own instead of this answer.
  */
 #define REFUSAL_DORMANT "not recording"
 

@@ -245,8 +245,8 @@ add_gap(struct recovery *r)
 }
 
 /*
- * Return the trailer's word for how the process ended, as far as the caller of
- * hatf_recover() knows that.
+ * Return the word in the trailer that says how the process ended.  'flags' are
+ * those of hatf_recover().
  */
 static const char *
 end_name(unsigned flags)

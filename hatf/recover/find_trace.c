@@ -43,9 +43,7 @@ recovery_has_header(const struct recovery *r, int fd, uint64_t *start_ret)
 	return is;
 }
 
-/*
- * Has the recorder written the trailer, so that no event is left in the rings?
- */
+/* Has the recorder written the trailer, and left no event in the rings? */
 static bool
 has_ended(const struct recovery *r)
 {
@@ -85,7 +83,10 @@ is_rewritten(struct recovery *r)
 	return r->intact.has_trailer;
 }
 
-/* Store 'path' as the trace's path in r->found; false if 'path' is too long. */
+/*
+ * Store 'path' in r->found as the path of the trace.  Return false, and store
+ * nothing, if 'path' is too long.
+ */
 static bool
 set_trace(struct recovery *r, const char *path)
 {
@@ -106,7 +107,7 @@ enum path_origin {
 	 * trace, or the trace has the name of the ring file without the suffix.
 	 */
 	ORIGIN_BESIDE,
-	/* the ring file named the path of the trace, in any folder */
+	/* The path is the one that the ring file states, in any folder. */
 	ORIGIN_ELSEWHERE
 };
 
@@ -126,9 +127,9 @@ open_at(struct recovery *r, const char *path, enum path_origin origin)
 }
 
 /*
- * Open 'path' if it is the trace.  If 'path' is too long, is another file, or
- * is a file that checked_file.h refuses with ENOTSUP, return HATF_OTHER_RINGS.
- * If opening fails for another reason, return HATF_IO.
+ * Open 'path' if it is the trace.  Return HATF_OTHER_RINGS if 'path' is too
+ * long, names another file, or names a file that checked_file.h refuses with
+ * ENOTSUP.  Return HATF_IO if opening fails for another reason.
  */
 static enum hatf_status
 try_trace(struct recovery *r, const char *path, enum path_origin origin)
@@ -156,8 +157,9 @@ try_trace(struct recovery *r, const char *path, enum path_origin origin)
 
 /*
  * Copy the path of the ring file, without HATF_RINGS_SUFFIX, to 'buf'.  If the
- * user has renamed both files, the result is the path of the trace.  Return
- * false if the path does not end in HATF_RINGS_SUFFIX or 'buf' is too small.
+ * user has renamed the trace and the ring file alike, the result is the path of
+ * the trace.  Return false if the path does not end in HATF_RINGS_SUFFIX or
+ * 'buf' is too small.
  */
 static bool
 without_suffix(const char *rings, char *buf, size_t nbytes)
@@ -175,9 +177,10 @@ without_suffix(const char *rings, char *buf, size_t nbytes)
 }
 
 /*
- * Look in the folder of the ring file: first for the original name of the
- * trace, then for the name derived from the ring file's name.  Then look at the
- * original path.
+ * Try 'trace', the path that the user gave.  If 'trace' is NULL, look in the
+ * folder of the ring file, first for the file name that the recorder gave the
+ * trace, then for the ring file's name without HATF_RINGS_SUFFIX.  Then try the
+ * path where the recorder wrote the trace.
  */
 static enum hatf_status
 try_all(struct recovery *r, const char *rings, const char *trace)
@@ -199,14 +202,14 @@ try_all(struct recovery *r, const char *rings, const char *trace)
 	    try_trace(r, like, ORIGIN_BESIDE) == HATF_OK)
 		return HATF_OK;
 	/*
-	 * If the ring file is only a copy, do not change the trace at the
-	 * original path, because the process may still be writing it.
+	 * If the ring file is only a copy, do not change the trace at 'path',
+	 * because the process may still be writing this trace.
 	 */
 	if (r->is_in_place && try_trace(r, path, ORIGIN_ELSEWHERE) == HATF_OK)
 		return HATF_OK;
 	/*
-	 * Report the first failure.  It concerns the path beside the ring file,
-	 * where a user would look.
+	 * Report the failure at 'near', because a user would look for the trace
+	 * beside the ring file.
 	 */
 	set_trace(r, near);
 	*r->err = first;
@@ -323,9 +326,9 @@ read_begun(struct recovery *r, bool *compressed_ret)
 
 /*
  * Open a file that may be the trace of a process that has not committed
- * anything: 'trace' if it is not NULL, else one of the names that
- * recovery_open_trace() tries beside the ring file.  Return the path of the
- * file, which may be in 'buf', or NULL.
+ * anything: 'trace' if it is not NULL, else the first file that exists of those
+ * that recovery_open_trace() tries beside the ring file.  Return the path of
+ * the file, which may be in 'buf', or NULL if no file was opened.
  */
 static const char *
 open_begun(struct recovery *r, const char *rings, const char *trace,
@@ -381,8 +384,8 @@ recovery_begin_anew(struct recovery *r, const char *rings, const char *trace)
 	if (status != HATF_OK)
 		return status;
 	/*
-	 * The ring file has no commit, so this slot is unused and may have any
-	 * values.  Replace all of them.
+	 * The ring file has no commit, so '*c' is unused, and its members may
+	 * have any values.  Replace all of them.
 	 */
 	*c = (struct image_commit){
 		.level = compressed ? DEFLATE_LEVEL_DEFAULT : 0,

@@ -261,8 +261,8 @@ note_comment(struct count *c, const struct hatf_record *rec)
 }
 
 /*
- * Count the records that begin before c->end.  Return false if a later record
- * follows.
+ * Count the records that begin before c->end.  Return false if 'records' has a
+ * record that begins at c->end or later.
  */
 static bool
 count_batch(struct count *c, const struct hatf_record *records, size_t n)
@@ -280,8 +280,8 @@ count_batch(struct count *c, const struct hatf_record *records, size_t n)
 }
 
 /*
- * Count the records up to 'end'.  If a record cannot be read, count up to the
- * last block that can be read completely.
+ * Count the records up to 'end'.  If a record cannot be read, count only the
+ * blocks before the block of this record.
  */
 static enum hatf_status
 count_records(int fd, const struct block_end *end, struct intact_blocks *ret)

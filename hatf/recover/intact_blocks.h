@@ -31,9 +31,9 @@ struct intact_blocks {
 bool intact_blocks_end_at(int fd, uint64_t offset);
 
 /*
- * Read the file from its start, and find how much of it is intact.  This
- * project must have written the trace.  Errors: HATF_IO; HATF_NO_MEMORY;
- * HATF_TRUNCATED: no block is intact.
+ * Read the file from its start, and find how much of it is intact.  The trace
+ * must have block comments (FORMAT "Trace blocks").  Errors: HATF_IO;
+ * HATF_NO_MEMORY; HATF_TRUNCATED: no block is intact.
  */
 enum hatf_status intact_blocks_read(int fd, struct intact_blocks *ret);
 

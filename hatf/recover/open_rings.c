@@ -19,8 +19,8 @@
 #define LOCK_NAP_NS 20000000l
 
 /*
- * If the header is not written yet, try up to this many more times to read it,
- * also 20 ms apart.
+ * If the ring file has no header yet, try up to this many more times to read
+ * the header, also 20 ms apart.
  */
 #define HEADER_TRIES 10
 

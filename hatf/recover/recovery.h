@@ -50,7 +50,7 @@ struct recovery {
 	/*
 	 * 'trace' is a trace that another program has written anew after the
 	 * recorder had completed it.  While recovery_open_trace() looks for the
-	 * trace: accept only such a trace.
+	 * trace, 'true' means that it accepts only such a trace.
 	 */
 	bool is_rewritten;
 	bool is_counting; /* only count events, do not write */
@@ -118,8 +118,8 @@ enum hatf_status recovery_begin_anew(struct recovery *r, const char *rings,
 				     const char *trace);
 
 /*
- * Is the file 'fd' a trace whose header has the process id of the ring file?
- * If so, store the start time of the trace in '*start_ret'.
+ * Is the file 'fd' a trace whose header states the same process id as the ring
+ * file?  If so, store the start time of the trace in '*start_ret'.
  */
 bool recovery_has_header(const struct recovery *r, int fd, uint64_t *start_ret);
 

@@ -293,12 +293,12 @@ check_positions(const struct ring *r, const struct ring_commit *last,
 }
 
 /*
- * Return how many of the 'n' words at 'offset' may belong to events.  No event
- * begins in a hole of the file, and a hole can be very long although it takes
- * no disk space.  So count only the words before the first hole, and
- * EVENT_WORDS_MAX more, because an event that begins before the hole may end
- * with zeros, and a sparse copy of the file may have a hole instead of these
- * zeros.
+ * Return how many of the 'n' words at 'offset' may belong to events.  A hole of
+ * the file reads as zeros, so no event begins in a hole.  Do not read whole
+ * holes: a hole takes no disk space, so it can be very long.  Count only the
+ * words before the first hole, and EVENT_WORDS_MAX more.  An event that begins
+ * before the hole may end with zeros, which a sparse copy of the file can store
+ * as part of the hole.
  */
 static uint64_t
 words_to_hole(const struct file *f, uint64_t offset, uint64_t n)
