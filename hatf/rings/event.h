@@ -154,7 +154,7 @@ enum event_type {
  * such count: zeros fill the last piece.)
  */
 #define EVENT_PIECE_NBYTES 32u
-/* the count of the piece's bytes begins at this bit of the flags */
+/* the flags from this bit on say how many bytes of the piece are text */
 #define EVENT_PIECE_SHIFT 8
 /* maximum length, in bytes, of a text that is split into pieces */
 #define EVENT_TEXT_NBYTES 1024u

@@ -28,7 +28,7 @@
  * intact.  The valid slot of the image is slot 'seq' & 1; the valid slot of a
  * ring is the newest one whose number is at most 'seq'.  Bytes of the trace
  * file beyond the committed length were written for a later commit; their
- * events are still in the rings.  If a ring has no valid slot, no commit has
+ * events are still in the rings.  If a ring has no valid slot, no commit covers
  * any of its events, and all of them are still in the ring.
  *
  * A drained ring starts a new life when another thread gets it: 'life' is 0

@@ -171,9 +171,9 @@ narrate_cancel_block(struct narrator *n)
 	n->step = n->block_step;
 	n->tick_stamp = 0;
 	/*
-	 * The discarded block contained definitions of stacks.  Forget which
-	 * stacks are defined, so that they are defined again.  A trace may
-	 * repeat a definition.
+	 * The discarded block may have contained definitions of stacks.  Forget
+	 * which stacks are defined, so that the narrator defines them again.  A
+	 * trace may repeat a definition.
 	 */
 	narrate_forget_stacks(n);
 	return missing;
@@ -209,8 +209,8 @@ step_of_tick(const struct narrator *n, uint64_t stamp, bool is_brief)
 	uint64_t step = NARRATE_STEP;
 
 	/*
-	 * Add the grain, one unit because times are rounded down, and one unit
-	 * as a reserve.
+	 * Add the grain and one unit, because the event's time and 'lasted_ns'
+	 * / 1000 are rounded down.  Add another unit as a reserve.
 	 */
 	while (step < lasted_ns / 1000 + n->grain + 2)
 		step *= 2;

@@ -76,8 +76,8 @@ struct narrator {
 	struct timeline timeline;
 	struct timeline far_timeline; /* a longer timeline, for older stamps */
 	/*
-	 * a copy of 'far_timeline' from before its older end last moved; for
-	 * stamps that are older than the new end
+	 * 'far_timeline' as it was before its older point last moved; for
+	 * stamps that are older than the present older point
 	 */
 	struct timeline older_timeline;
 	/*
@@ -101,7 +101,7 @@ struct narrator {
 	/* Stamp of the last event that had the time of a tick. */
 	uint64_t tick_stamp;
 	uint64_t step; /* "step" of the last clock comment, in units */
-	/* time of the last tick that needed this 'step' or a larger one */
+	/* time of the last tick that needed a step of 'step' or more */
 	uint64_t step_time;
 	/* number of the segment: set by the caller, stored with forks */
 	uint64_t segment;

@@ -99,7 +99,8 @@ narrate_lost(struct narrator *n, const struct order_producer *producer,
 
 	/*
 	 * Open the block before adding to 'lost_count'.  Otherwise
-	 * narrate_cancel_block() would not subtract 'count' again.
+	 * n->block_lost would include 'count', and narrate_cancel_block() would
+	 * not subtract 'count'.
 	 */
 	narrate_open_block(n);
 	n->lost_count += count;
@@ -196,9 +197,7 @@ narrate_put_piece(struct narrator *n, const struct order_producer *producer,
 {
 	size_t nbytes = ev->flags >> EVENT_PIECE_SHIFT;
 
-	/*
-	 * Do not trust the count, because a ring file may contain any number.
-	 */
+	/* Do not trust 'nbytes', because a ring file may contain any number. */
 	if (nbytes > EVENT_PIECE_NBYTES)
 		nbytes = EVENT_PIECE_NBYTES;
 	if (nbytes > sizeof(n->pieces) - n->pieces_nbytes)

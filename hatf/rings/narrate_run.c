@@ -36,12 +36,15 @@ put_stack(struct narrate_stacks *s, uint64_t thread, uint32_t stack,
 }
 
 /*
- * How to make the plain record of an alloc or a free of a run as one number of
- * 8 bytes, whose first byte is the first byte of the record.
+ * How to make a plain record of an alloc or a free as one big-endian number of
+ * 8 bytes.  The first 'nbytes' bytes of the number are the record.
  */
 struct short_form {
 	uint64_t constant; /* the tag, and the bytes after the address */
-	/* the largest size that fits, and the bits of a size, as stored */
+	/*
+	 * of a size in its stored form (layout_raw()): the upper limit, and the
+	 * mask of the bits that the record holds; a free has no size
+	 */
 	uint64_t size_max, size_mask;
 	uint32_t size_shift, address_shift;
 	size_t nbytes; /* length of the record */

@@ -9,7 +9,10 @@
 
 #include "hatf/rings/narrate.h"
 
-/* Can the narrator put a run of events now?  If not, put them one by one. */
+/*
+ * May narrate_put_run() be called now?  If not, narrate.c puts the events of a
+ * run one by one.
+ */
 bool narrate_can_take_run(const struct narrator *n);
 
 /*

@@ -23,7 +23,8 @@
 
 struct narrate_stacks {
 	/*
-	 * Find a stack or an object in the recorder's tables; NULL in recovery.
+	 * Functions that find a stack or an object in the recorder's tables.
+	 * NULL in recovery, which has no tables.
 	 */
 	const struct stack_image_node *(*node)(uint32_t id);
 	const struct stack_image_object *(*object)(uint32_t id);

@@ -203,9 +203,9 @@ void order_init(struct order *o, struct order_producer **queue,
  * Do one round over 'n' producers: read their heads, and pass on the events
  * that rules 3 and 4 allow.  'until' is the time T, as a stamp.  With 'force',
  * an open realloc whose end event is not published does not stop the other
- * producers.  If another thread gets the old block before the end of the
- * realloc, order_round() first passes on a free of the old block, and at the
- * end of the realloc an alloc.
+ * producers.  If another thread gets memory of the old block of such a realloc,
+ * order_round() first passes on a free of the old block, and passes on an alloc
+ * of the new block at the end of the realloc.
  */
 void order_round(struct order *o, struct order_producer *const *producers,
 		 uint32_t n, uint64_t until, bool force);

@@ -75,7 +75,7 @@ struct ring_commit {
 #define RING_COMMIT_GONE  16u
 #define RING_COMMIT_TICK  32u /* 'stamp' is the stamp of a tick */
 #define RING_COMMIT_BRIEF 64u /* 'stamp' is the stamp of a brief tick */
-/* number of the lowest bit of the open realloc's size code in 'flags' */
+/* the size code of the open realloc begins at this bit of 'flags' */
 #define RING_COMMIT_CODE_SHIFT 16
 
 /* Values of 'waiting' in struct ring; 0: neither. */
@@ -100,8 +100,9 @@ struct ring {
 	_Alignas(RING_CACHE_LINE) _Atomic uint32_t waiting;
 	/*
 	 * Number of dropped events that no EVENT_LOST has reported yet.  The
-	 * producer reports them just before its next event; after its last
-	 * event, the consumer reports them.  Both exchange the count for 0.
+	 * producer reports them just before its next event.  If the producer
+	 * has no further event, the consumer reports them.  Whoever reports
+	 * them exchanges this count for 0.
 	 */
 	_Atomic uint64_t lost_count;
 	/* stamp of the first event that 'lost_count' counts */
@@ -114,8 +115,8 @@ struct ring {
 	/* Offset of the ring in its file, in bytes; constant. */
 	uint64_t offset;
 	/*
-	 * Upper limit of 'capacity'; constant, even if the ring is not in a
-	 * file.
+	 * Upper limit of 'capacity'; constant.  A ring that is not in a file
+	 * also has this limit.
 	 */
 	uint64_t words_max;
 	uint64_t id; /* HATF number of the ring's first thread in this life */
