@@ -201,7 +201,7 @@ is_over(uint64_t tick)
 void
 clock_init(bool stamped)
 {
-	/* the counter was checked; the child of a fork inherits the result */
+	/* 'clock_has_counter' is set; the child of a fork inherits its value */
 	static bool asked;
 
 	if (!asked)
@@ -252,8 +252,8 @@ clock_go_stamped(void)
 
 	/*
 	 * If the clock has a tick, or is in unfenced mode, change to stamped
-	 * mode now.  If the clock is idle, clock_wake() reads the two flags
-	 * when it starts the clock.
+	 * mode now.  If the clock is idle, clock_wake() reads 'clock_unfenced'
+	 * and 'clock_stamped' when it starts the clock.
 	 */
 	if (was_unfenced || !was_stamped)
 		drop_tick();
@@ -297,8 +297,8 @@ clock_wake(void)
 		memory_order_seq_cst);
 
 	/*
-	 * Check the flags again, because another thread may have called
-	 * clock_go_stamped() since first_tick() read them.
+	 * Another thread may have called clock_go_stamped() since first_tick()
+	 * read 'clock_stamped' and 'clock_unfenced'.
 	 */
 	if (woken && is_over(tick))
 		drop_tick();

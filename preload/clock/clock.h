@@ -63,7 +63,10 @@
 #define CLOCK_NO_TICK UINT64_MAX
 #define CLOCK_STAMPED (1ull << 63)
 #define CLOCK_PENDING (CLOCK_STAMPED | 1)
-/* -2 if signed: as the operand of a comparison, it takes only one byte */
+/*
+ * As a signed number this is -2, which takes only one byte as the operand of a
+ * comparison.
+ */
 #define CLOCK_UNFENCED (UINT64_MAX - 1)
 /*
  * Value of 'tick' in struct thread if the thread may read the clock without a
@@ -84,7 +87,7 @@
 
 /*
  * One moment on both clocks: 'ns' is a time of CLOCK_MONOTONIC, and 'stamp' is
- * a stamp that was taken just after it.
+ * a stamp that was taken just after 'ns'.
  */
 struct clock_reading {
 	uint64_t stamp, ns;
@@ -104,13 +107,14 @@ uint64_t clock_stamp_by_system(void);
 extern _Atomic uint64_t clock_tick;
 /*
  * This number changes when every thread must stamp its next event.  It is never
- * 0.  In stamped mode, a thread compares it with the value at its last stamp.
+ * 0.  In stamped mode, an event can do without a stamp only if this number is
+ * the same as at the thread's last stamp.
  */
 extern _Atomic uint64_t clock_epoch;
 /*
  * Has clock_go_stamped() announced a second thread, or was clock_init() called
- * with 'stamped'?  From then on, a thread may use a tick only if the writer has
- * granted the tick to that thread.  Only clock.c writes this.
+ * with 'stamped'?  If so, a thread may use a tick only if the writer has
+ * granted the tick to that thread.  Only clock.c writes 'clock_stamped'.
  */
 extern _Atomic bool clock_stamped;
 extern bool clock_has_counter; /* constant after clock_init() */
