@@ -51,9 +51,9 @@ read_header(struct saved_rings *set, int fd, struct hatf_error *err)
 
 /*
  * Is the file 'fd' the ring file of the trace 'trace_fd', whose path is
- * 'trace'?  It is if the trace that the ring file names has the same file name
- * as 'trace', or the same first bytes as 'trace_fd'.  If the header of 'fd' is
- * invalid or names no trace, return 'otherwise'.
+ * 'trace'?  It is if the ring file states the file name of 'trace', or the hash
+ * of the first bytes of 'trace_fd'.  If the header of 'fd' is invalid or names
+ * no trace, return 'otherwise'.
  */
 static bool
 is_ring_file_of(int fd, const char *trace, int trace_fd, bool otherwise)

@@ -19,9 +19,9 @@
 
 /*
  * Remove the file that the process had created beside the trace for the next
- * segment.  The file must belong to the owner of the ring file, and must be
- * empty or have a header with the process id and the start time of the trace.
- * Keep any other file of that name.
+ * segment.  Keep a file whose owner is not the ring file's owner.  Also keep a
+ * file that is not empty, unless its header has the process id and the start
+ * time of the trace.
  */
 static void
 remove_announced(const struct recovery *r)

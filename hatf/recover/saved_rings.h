@@ -69,8 +69,8 @@ enum hatf_status saved_rings_read_header(struct saved_rings *set, int fd,
 					 struct hatf_error *err);
 
 /*
- * Does the file 'fd' begin with the same bytes as the trace of the last commit?
- * There must be a commit.
+ * Is the file 'fd' the trace of the last commit, judging by the hash of its
+ * first bytes?  There must be a commit.
  */
 bool saved_rings_is_begun_by(const struct saved_rings *set, int fd);
 

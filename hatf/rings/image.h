@@ -122,9 +122,9 @@ struct image_trace {
 	 */
 	uint64_t head_nbytes, head_hash;
 	/*
-	 * Number of the last commit when the process stored 'path'.  Until a
-	 * later commit, a file may exist at 'path', but no commit refers to the
-	 * file.
+	 * Number of the last commit at the time when the process stored 'path'.
+	 * Until there is a later commit, no commit refers to the file at
+	 * 'path', even if the file exists.
 	 */
 	uint64_t announced_seq;
 	char path[IMAGE_PATH_NBYTES]; /* path of the file, NUL-terminated */
@@ -201,8 +201,8 @@ void image_end_ring(struct ring *r);
 
 /*
  * Do step 1 of the protocol (see the top of this file) for commit 'seq' and one
- * ring.  'is_gone': the trace has the destroyThread record of the ring's
- * thread.
+ * ring.  'is_gone' says whether the trace has the destroyThread record of the
+ * ring's thread.
  */
 void image_commit_ring(struct ring *r, const struct order_producer *producer,
 		       bool is_gone, uint64_t seq);

@@ -55,9 +55,9 @@
 #define NARRATE_TRAILER_NBYTES 1440
 
 /*
- * The default "step" in microseconds (FORMAT.md, "Times"): an event with the
- * time of a tick may have happened up to this much later than the tick, unless
- * a clock comment gives another "step".
+ * The default "step" (FORMAT.md, "Times"), in microseconds.  An event with the
+ * time of a tick may have happened up to one "step" later than the tick.  A
+ * clock comment can state another "step".
  */
 #define NARRATE_STEP 2000u
 
@@ -146,8 +146,8 @@ struct narrator {
 };
 
 /*
- * Return how many bytes of memory a narrator needs besides the struct.
- * 'has_stacks': with room for stacks (narrate_use_stacks()).
+ * Return how many bytes of memory a narrator needs besides the struct,
+ * including room for stacks (narrate_use_stacks()) if 'has_stacks' is true.
  */
 size_t narrate_memory_nbytes(bool has_stacks);
 

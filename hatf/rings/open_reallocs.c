@@ -122,10 +122,10 @@ open_reallocs_find(struct open_reallocs *o, uint64_t first, uint64_t last)
 			continue;
 		}
 		/*
-		 * Each old address on the left is lower than the lowest old
-		 * address that the right child can have, which is at most
-		 * 'last'.  Therefore the left child is a result, unless its old
-		 * block ends before 'first'.
+		 * The lowest old address that the right child can have is at
+		 * most 'last'.  The old address of the left child is lower, so
+		 * the left child is a result unless its old block ends before
+		 * 'first'.
 		 */
 		if (left != NULL && left->realloc_last >= first)
 			return left;

@@ -4,12 +4,13 @@
  *
  * A stamp is a value of the processor's invariant counter or, where there is no
  * counter that can be trusted, a time in nanoseconds.  Taking a stamp is the
- * most expensive part of an event.  Where order needs no stamp, an event has
- * none: it uses a tick, 'clock_tick', that the writer thread renews every
- * millisecond, or less often under load.  Order needs no stamps while the
- * process has one thread.  Later, order also needs no stamps whenever only one
- * thread has had events for some time: the writer grants the tick to that
- * thread, and any other thread revokes the grant before its own first event.
+ * most expensive part of an event.  An event whose place in the order is known
+ * without a stamp has none: the event uses a tick, 'clock_tick', that the
+ * writer thread renews every millisecond, or less often under load.  No event
+ * needs a stamp while the process has one thread.  Later, no event needs a
+ * stamp whenever only one thread has had events for some time: the writer
+ * grants the tick to that thread, and any other thread revokes the grant before
+ * its own first event.
  *
  * With HATFTRACE_CLOCK=us or ns each event has its own time.  While the process
  * has one thread, the events need no order, so the thread reads the counter
@@ -22,6 +23,11 @@
  *   CLOCK_PENDING   as CLOCK_STAMPED; the writer is about to grant the tick
  *   CLOCK_UNFENCED  the only thread stamps each event, without a fence
  *   anything else   the current tick, itself a stamp; for its owner only
+ *
+ * If 'clock_tick' is CLOCK_STAMPED, an event also needs no stamp if its thread
+ * owns the pages of the event's block (owners.h), and if the epoch has not
+ * changed since the thread's last stamp.  ORDER.md proves that these events are
+ * in the right order.  What follows is about all other events.
  *
  * Why stamps and ticks give the right order: let event A of one thread precede
  * event B of another (as ORDER.md defines it: through the synchronization of
@@ -284,7 +290,7 @@ bool clock_go_stamped(void);
  * Increase the epoch; this is the bump of ORDER.md.  If another thread later
  * gets memory that the caller has freed, or learns of an event of the caller,
  * that thread also sees the new epoch, and stamps its next event.  That stamp
- * is larger than all earlier stamps of the caller.  This is a full barrier.
+ * is larger than all earlier stamps of the caller.  The call is a full barrier.
  */
 void clock_bump(void);
 
