@@ -208,9 +208,9 @@ recovery_open_rings(struct recovery *r, const char *path)
 	if (fstat(r->rings.fd, &st) != 0 || st.st_nlink == 0)
 		return recovery_fail(r, HATF_IO, 0, NULL);
 	/*
-	 * Fail if another user owns the ring file, and our user is not root.
-	 * Root may recover any ring file, because recovery changes only files
-	 * of r->owner, the owner of the ring file.
+	 * Fail if another user owns the ring file, and this process does not
+	 * run as root.  Root may recover any ring file, because recovery
+	 * changes only files of r->owner, the owner of the ring file.
 	 */
 	errno = EPERM;
 	if (geteuid() != 0 && st.st_uid != geteuid())

@@ -35,8 +35,8 @@ static const void *_Atomic clock_owner;
  * Does the kernel derive the system's clock from the processor's counter?  It
  * does if the clock can be read without a system call, since the kernel reads
  * every other clock source in a system call.  (On a virtual machine, the
- * reading may go through a page that the host shares.)  Compare the duration of
- * a reading with the duration of a system call.  This comparison takes less
+ * reading may use a page of memory that the host shares.)  Compare the duration
+ * of a reading with the duration of a system call.  This comparison takes less
  * than a microsecond, while reading /sys would take 7 to 25.  Return false in
  * case of doubt.
  */

@@ -13,8 +13,8 @@
  * its own first event.
  *
  * With HATFTRACE_CLOCK=us or ns each event has its own time.  While the process
- * has one thread, the events need no order, so the thread reads the counter
- * without a fence (unfenced mode; ORDER.md, "Unfenced mode").
+ * has one thread, the ring alone gives the order of the events, so the thread
+ * reads the counter without a fence (unfenced mode; ORDER.md, "Unfenced mode").
  *
  * One word, 'clock_tick', holds the whole state of the clock for a producer:
  *
@@ -24,10 +24,10 @@
  *   CLOCK_UNFENCED  the only thread stamps each event, without a fence
  *   anything else   the current tick, itself a stamp; for its owner only
  *
- * If 'clock_tick' is CLOCK_STAMPED, an event also needs no stamp if its thread
- * owns the pages of the event's block (owners.h), and if the epoch has not
- * changed since the thread's last stamp.  ORDER.md proves that these events are
- * in the right order.  What follows is about all other events.
+ * CLOCK_STAMPED has an exception: an event needs no stamp if its thread owns
+ * the pages of the event's block (owners.h), and if the epoch has not changed
+ * since the thread's last stamp.  ORDER.md proves that these events are in the
+ * right order.  What follows is about all other events.
  *
  * Why stamps and ticks give the right order: let event A of one thread precede
  * event B of another (as ORDER.md defines it: through the synchronization of
