@@ -37,8 +37,8 @@
 #define OWNERS_REGION_BITS 26
 
 /*
- * An event on a block of more than this many bytes claims no page, and its
- * thread stamps the event.  If the event ends the block's life, the thread also
+ * A thread that has an event on a block of more than this many bytes claims no
+ * page, but stamps the event.  If the event frees the block, the thread also
  * makes all threads stamp their next event.
  */
 #define OWNERS_BLOCK_NBYTES ((size_t)128 << 10)
@@ -76,8 +76,8 @@ owners_entry(uintptr_t address)
 }
 
 /*
- * Like owners_have(), but inline for blocks on two pages.  The answer is also
- * false if the block has more bytes than a page, or none.
+ * Like owners_have(), but inline even for a block on two pages.  Also return
+ * false if 'nbytes' is 0 or more than a page.
  */
 static inline __attribute__((always_inline)) bool
 owners_have_small(uint32_t self, uintptr_t address, size_t nbytes)

@@ -2,10 +2,10 @@
 /*
  * tick_grant.h - decide when the writer grants the tick, and to which thread
  *
- * In many programs with several threads, there are long times in which only one
- * thread allocates.  If the writer grants the tick to that thread, the thread
- * needs no stamps (clock.h) until another thread has an event.  The other
- * thread then revokes the tick by a locked instruction.  Frequent grants would
+ * In many programs with several threads, only one thread allocates for long
+ * periods.  If the writer grants the tick to that thread, the thread needs no
+ * stamps (clock.h) until another thread has an event.  The other thread then
+ * revokes the tick by a locked instruction.  Frequent grants would
  * cost the program little, but each grant takes space in the trace.  The
  * patience is how long a thread must have been the only one with events before
  * the writer grants it the tick.  If grants do not last, the patience grows.
@@ -20,8 +20,8 @@
 
 struct tick_grant {
 	/*
-	 * The only thread that had events in the writer's most recent rounds;
-	 * NULL if several threads or a signal handler had events.
+	 * The argument 'alone' of every call of tick_grant_end_round() since
+	 * 'since_ns'.
 	 */
 	const void *candidate;
 	uint64_t since_ns;   /* when 'candidate' was set; CLOCK_MONOTONIC */

@@ -42,9 +42,10 @@ is_library(const char *name, size_t nbytes)
 }
 
 /*
- * Replace the recorder's name in the list by separators, which the loader
- * skips.  The other names keep their places, since another thread may be
- * reading the list.  A list without other names becomes empty.
+ * Replace the recorder's name in 'list', the value of LD_PRELOAD, by
+ * separators, which the loader skips.  The other names keep their places, since
+ * another thread may be reading the list.  A list without other names becomes
+ * empty.
  */
 static void
 hide_in(char *list)

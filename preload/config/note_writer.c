@@ -86,7 +86,7 @@ open_file(void)
 	return -1;
 }
 
-/* Add 'name' and a newline, with '?' for each byte below 0x20. */
+/* Add 'name' and a newline to 't'.  Replace bytes below 0x20 by '?'. */
 static void
 add_name(struct text *t, const char *name)
 {

@@ -37,8 +37,8 @@
  * libc's thread descriptor and the thread-local variables of all libraries lie
  * around the thread pointer.  The hidden thread uses none of these except
  * errno.  The distance of errno from the thread pointer depends on the size of
- * the program's own thread-local variables.  The hidden thread's own area
- * reaches this far beyond errno.
+ * the program's own thread-local variables.  The area that make_tls() makes
+ * therefore reaches this many bytes beyond errno.
  */
 #define TLS_SPARE_NBYTES (64u << 10)
 
@@ -298,8 +298,8 @@ hidden_thread_start(int (*body)(void *), void *argument, const int *keep,
 	void *tls;
 
 	/*
-	 * Wait, because the previous thread may still be ending, with the same
-	 * stack and the same thread-local area.
+	 * The previous thread may still be ending.  Until then, it uses the
+	 * stack and the thread-local area that the new thread will use.
 	 */
 	await_end();
 	tls = make_tls();
@@ -359,10 +359,7 @@ hidden_thread_run_here(int (*body)(void *), void *argument)
 
 	if (stack == NULL)
 		return false;
-	/*
-	 * Wait, because the hidden thread may still be ending, on the same
-	 * stack.
-	 */
+	/* The hidden thread may still be ending, and uses the stack so long. */
 	await_end();
 	hidden_thread_call_on(stack + GUARD_NBYTES + STACK_NBYTES, body,
 			      argument);

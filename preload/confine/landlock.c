@@ -25,8 +25,8 @@
 #define ABI_IOCTL_DEV	5
 #define ABI_SCOPE	6
 /*
- * This bit says that the kernel has a fix, with which Landlock never refuses a
- * signal to a thread of the same process.
+ * Bit of the answer to QUERY_ERRATA.  If the bit is set, the kernel has a fix:
+ * Landlock never refuses a signal to a thread of the same process.
  */
 #define ERRATUM_OWN_SIGNAL ((long)1 << 1)
 

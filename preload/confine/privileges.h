@@ -10,13 +10,14 @@
  *
  * Filters on system calls and Landlock's rules also belong to a thread.  If the
  * program has one thread, the writer adopts the filters and rules of that
- * thread.  If the program has several threads, there are two cases: the kernel
- * installs the filter in all threads, the writer included; or the change
- * concerns only the calling thread, and the writer does nothing.
+ * thread.  If the program has several threads, the writer does nothing: the
+ * change concerns either the calling thread alone or all threads, and in the
+ * second case the kernel includes the writer.
  *
  * To be able to make these changes, the writer keeps the capabilities
- * CAP_SETUID, CAP_SETGID and CAP_SYS_CHROOT as long as the program has them,
- * and no others.  They are effective only while the writer uses them.
+ * CAP_SETUID, CAP_SETGID and CAP_SYS_CHROOT as long as the program has them.
+ * These three are effective only while the writer uses them.  The writer keeps
+ * no others.
  *
  * The recorder cannot see a change that the program makes by a system call
  * instruction of its own.  Landlock limits the harm (landlock.h).  A filter on

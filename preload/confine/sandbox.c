@@ -310,9 +310,9 @@ static const struct call start_calls[] = {
 };
 
 /*
- * Is the action worse than letting the call fail?  An action that this function
- * does not know counts as deadly, since the kernel kills the process for an
- * action that the kernel does not know.
+ * Does the action end the thread or the process, or send SIGSYS?  The answer is
+ * yes for an action that this function does not know, since the kernel kills
+ * the process for an action that the kernel does not know.
  */
 static bool
 is_deadly(uint32_t action)
@@ -353,10 +353,10 @@ is_any_deadly(const struct sock_filter *filter, uint32_t n,
 }
 
 /*
- * Can the process read eight bytes at this address?  rt_sigprocmask(2) reads a
- * signal mask there before it refuses the operation -1, which changes nothing.
- * The recorder makes this system call in any case, so it is safe under a filter
- * that the recorder does not know.
+ * Can the process read eight bytes at this address?  rt_sigprocmask(2) with the
+ * invalid operation -1 reads a signal mask there, and then fails without
+ * changing anything.  The recorder makes this system call in any case, so the
+ * call is safe under a filter that the recorder does not know.
  */
 static bool
 is_readable(uintptr_t address)

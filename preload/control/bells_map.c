@@ -147,7 +147,7 @@ open_or_make(const char *directory, uint32_t uid)
 	return open_fit(&path, uid, &is_unfit);
 }
 
-/* Process 'number' has a slot in the file.  Return the slot's offset. */
+/* Return the offset in the file of the slot of process 'number'. */
 static uint64_t
 slot_offset(uint64_t number)
 {

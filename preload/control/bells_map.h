@@ -18,8 +18,8 @@ struct bells_page {
 	uint64_t off; /* offset of the page in the file */
 	uint32_t uid; /* the user whose folder the file is in */
 	/*
-	 * Is the file mapped?  If not, 'at' is NULL, or the memory at 'at' can
-	 * be read, but has no orders.
+	 * Is the page mapped?  If not, 'at' is NULL or the address of a
+	 * readable page of zeros.
 	 */
 	bool is_mapped;
 };

@@ -84,8 +84,8 @@ control_init(bool wanted, char *const environment[], clients_obey *obey)
 	const size_t n = sizeof(name) - 1;
 
 	/*
-	 * In the child of a fork, slot and status page are the parent's, so
-	 * drop them.
+	 * The child of a fork has its parent's slot and status page.  Drop
+	 * both.
 	 */
 	own_slot_close();
 	if (c.status_page != NULL)

@@ -116,9 +116,9 @@ writer_sleep(_Atomic uint32_t *word, uint32_t expected, uint64_t timeout_ns,
 	/*
 	 * seq_cst here, in writer_sleep_interrupt(), and where the caller of
 	 * writer_sleep_interrupt() changes '*word'.  The writer stores
-	 * 'is_polling' and then reads '*word'.  The other thread changes
-	 * '*word' and then reads 'is_polling'.  At least one of them sees the
-	 * other's store.
+	 * 'is_polling' and then reads '*word'.  That caller changes '*word' and
+	 * then reads 'is_polling'.  At least one of the two threads sees the
+	 * store of the other.
 	 */
 	atomic_store_explicit(&s.is_polling, 1, memory_order_seq_cst);
 	if (atomic_load_explicit(&has_no_signals, memory_order_seq_cst)) {
