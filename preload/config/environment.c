@@ -9,8 +9,8 @@
 #include "preload/sys/say.h"
 
 /*
- * Store the value of each variable, or NULL if the variable is not set.  If a
- * variable is set twice, the first value counts.
+ * Store in 'value_ret' the value of each variable of the recorder, or NULL if
+ * the variable is not set.  If a variable is set twice, the first value counts.
  */
 static void
 find_values(char *const environment[],

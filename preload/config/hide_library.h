@@ -19,9 +19,9 @@ bool hide_library_may_change(const char *string);
  * in environ(7).  Change the string in place, and only if
  * hide_library_may_change() allows a change.  A program that the process
  * executes later then runs without the recorder, whether the program gets this
- * environment or another array with the changed string.  If no change is
- * allowed, do nothing.  Another thread may read the environment at the same
- * time.  This function allocates nothing and makes no system call.
+ * environment or another array with the changed string.  Another thread may
+ * read the environment at the same time.  This function allocates nothing and
+ * makes no system call.
  */
 void hide_library(char *const environment[]);
 

@@ -44,8 +44,8 @@ get_permitted(void)
 
 /*
  * Make 'set' the permitted capabilities, and clear the inheritable set.  If
- * 'effective' is set, all permitted capabilities become effective, otherwise
- * none.
+ * 'effective' is true, make 'set' the effective capabilities, too; otherwise
+ * make no capability effective.
  */
 static void
 set_capabilities(uint64_t set, bool effective)
@@ -128,8 +128,8 @@ is_within(const struct privileges *p)
 }
 
 /*
- * Adopt the root directory of thread 'tid'.  The calling thread may have
- * another root directory.
+ * Adopt the root directory of thread 'tid', which may differ from the root
+ * directory of the calling thread.
  */
 static bool
 change_root(pid_t tid)

@@ -101,8 +101,7 @@ void privileges_limit(void);
  * A thread of the program calls these functions before and after it does the
  * work of the writer thread.  privileges_lower() makes all capabilities of the
  * calling thread ineffective except those that the writer thread keeps.
- * privileges_restore() makes the capabilities effective again that were
- * effective before.
+ * privileges_restore() restores the set of effective capabilities.
  */
 struct privileges_saved {
 	/* sets of capabilities, bit n = capability n */

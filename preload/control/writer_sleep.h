@@ -20,8 +20,8 @@
 #define WRITER_SLEEP_FDS 8
 
 /*
- * Call this before the writer thread begins: forget the state of a parent
- * process.
+ * Drop the state that a fork has copied from the parent process.  Call this
+ * before the writer thread begins.
  */
 void writer_sleep_init(void);
 
@@ -46,15 +46,15 @@ void writer_sleep(_Atomic uint32_t *word, uint32_t expected,
 
 /*
  * Any thread: end writer_sleep() by the signal.  Return false if the writer is
- * not polling, or after writer_sleep_end_signals().  In these cases the caller
- * must wake the futex.
+ * not in ppoll(2), or after writer_sleep_end_signals().  In these cases the
+ * caller must wake the futex.
  */
 bool writer_sleep_interrupt(void);
 
 /*
- * Any thread: if the writer is polling, wake it by a last signal.  From then
- * on, send no signal, in this process and in its children.  The writer then
- * polls for clients from time to time.
+ * Any thread: if the writer is in ppoll(2), wake it by a last signal.  From
+ * then on, no thread of this process and its children sends the signal.  The
+ * writer then sleeps on the futex, and checks for clients from time to time.
  */
 void writer_sleep_end_signals(void);
 

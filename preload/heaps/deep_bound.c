@@ -6,11 +6,14 @@
  * the loader has already bound a slot (patch_calls.h), the slot's value shows
  * whether calls through the slot reach us.  If the loader binds the slot only
  * at the first call, the value does not show this yet.  In this case, store our
- * function in the slot if two conditions hold: exactly one other object, such
- * as libc, defines a function of the slot's name; and our function calls the
- * allocator of this object.  The loader would choose one of these two
- * functions, and both end in the same allocator.  Otherwise leave the slot as
- * it is.
+ * function in the slot if two conditions hold:
+ *
+ * - Besides the recorder, exactly one object, such as libc, defines a function
+ *   of the slot's name.
+ * - Our function of this name calls the allocator in that object.
+ *
+ * The loader would bind the slot to one of these two functions, and both end in
+ * the same allocator.  Otherwise leave the slot as it is.
  */
 
 #include "preload/heaps/deep_bound.h"

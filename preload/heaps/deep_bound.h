@@ -17,12 +17,12 @@
 #include "preload/heaps/known_objects.h"
 
 /*
- * Patch all loaded objects but the 'known' ones; NULL: none is known.  The
- * loader must have relocated the objects.  'in_time' means that none of the new
- * objects' code has run.  If the code of a patched object may have run, report
- * by missed_calls_note() that calls of this object may have been missed.  If an
- * object uses a different allocator from the rest of the program, report that
- * the calls of this object are missed.
+ * Patch all loaded objects except those in 'known'.  If 'known' is NULL, patch
+ * all.  The loader must have relocated the objects.  'in_time' means that no
+ * code of these objects has run.  If 'in_time' is false, report by
+ * missed_calls_note() that earlier calls of a patched object may have been
+ * missed.  If an object uses a different allocator from the rest of the
+ * program, report that the calls of this object are missed.
  */
 void deep_bound_patch(bool in_time, const struct known_objects *known);
 

@@ -16,9 +16,9 @@
 #define DLOPENED_H
 
 /*
- * Patch the calls of dlsym(), the loader's slot, the objects of deep_bound.h
- * and, if jemalloc or mimalloc is loaded, the calls of its functions.  Call
- * this once, when the libraries that the program needs are loaded.
+ * Patch the calls of dlsym(), the loader's slot, the objects that deep_bound.h
+ * describes and, if jemalloc or mimalloc is loaded, the calls of its functions.
+ * Call this once, when the libraries that the program needs are loaded.
  */
 void dlopened_patch(void);
 

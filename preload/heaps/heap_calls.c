@@ -18,8 +18,8 @@
 #include "preload/sys/export.h"
 
 /*
- * Set by heap_calls_begin() if malloc() belongs to an allocator with several
- * heaps.  NULL: malloc() allocates from none of the known heaps.
+ * Finds the heap of a block; heap_calls_begin() sets this.  NULL: malloc()
+ * allocates from none of the known heaps.
  */
 static _Atomic(heap_calls_of_fn *) of_plain;
 

@@ -44,8 +44,8 @@ void heap_calls_begin(heap_calls_of_fn *of, const void *companion);
 bool heap_calls_has(const char *name);
 
 /*
- * Apply the patches of heap_calls_begin() to the objects that were loaded
- * later: all but the 'known' ones.
+ * Apply the patches of heap_calls_begin() to the loaded objects that are not in
+ * 'known'.
  */
 void heap_calls_patch_again(const struct known_objects *known);
 
@@ -58,8 +58,9 @@ struct pool *heap_calls_of(const void *p);
 /* Allocations ------------------------------------------------------------- */
 
 /*
- * Record that 'p' was allocated from the heap 'pool'.  If there is no memory to
- * note the block, record it in malloc's heap.  'p' is NULL if the call failed.
+ * Record that 'p' was allocated from the heap 'pool'.  If heap_table.h has no
+ * memory for the block, record the block in malloc's heap.  'p' is NULL if the
+ * allocation failed.
  * 'alignment' is 0 if the caller requested none; 'flags' is EVENT_FLAG_ZEROED
  * or 0.  Return 'p'.
  */

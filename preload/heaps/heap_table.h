@@ -87,10 +87,10 @@ bool heap_table_knows(const void *p);
 
 /*
  * Move the heap's blocks from the table to a list, and return the list; NULL if
- * the heap has no blocks.  Use this for a call of the allocator that ends the
- * heap or frees all its blocks.  The recorder must record such a call before
- * the real call.  If the allocator refuses the real call, heap_table_show()
- * restores the blocks from the list.
+ * the heap has no blocks.  Use this when the program calls a function that
+ * destroys the heap or frees all its blocks.  The recorder must record this
+ * before it calls the real function.  If the allocator refuses the call,
+ * heap_table_show() restores the blocks from the list.
  */
 struct heap_table_block;
 struct heap_table_block *heap_table_hide(struct pool *pool);

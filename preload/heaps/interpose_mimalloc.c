@@ -150,7 +150,7 @@ pool_of(const void *handle)
 	return heap_table_is_used() ? heap_table_find(handle) : NULL;
 }
 
-/* Return the heap of 'p', which a function that takes no heap has returned. */
+/* Return the heap of 'p', the result of a function without a heap argument. */
 static struct pool *
 default_pool(const void *p)
 {

@@ -31,8 +31,8 @@ static const char *const names[ARENAS_NAME_COUNT] = {
 };
 
 /*
- * jemalloc has a numeric form of each name, a "mib".  In a mib, the arena's
- * number is at this index.
+ * jemalloc has a numeric form of each name, a "mib".  In the mib of a name such
+ * as "arena.0.reset", the arena's number is at this index.
  */
 #define INDEX_AT 1
 
@@ -58,9 +58,9 @@ ask(struct arenas *a)
 }
 
 /*
- * Ask jemalloc once for the mibs of 'names', and for the number of its own
- * arenas.  These queries make jemalloc allocate memory, so call this function
- * only within a call of the program to jemalloc.
+ * Ask jemalloc once for the mibs of 'names', and how many arenas jemalloc makes
+ * for itself.  These queries make jemalloc allocate memory, so call this
+ * function only within a call of the program to jemalloc.
  */
 static void
 get_ready(struct arenas *a)

@@ -43,7 +43,10 @@ enum arenas_name {
 	ARENAS_NAME_COUNT
 };
 
-/* Arenas of one copy of jemalloc.  The caller sets the first five members. */
+/*
+ * Arenas of one copy of jemalloc.  interpose_jemalloc.c sets the first five
+ * members.
+ */
 struct arenas {
 	mallctl_fn *mallctl; /* jemalloc's real functions */
 	mallctlnametomib_fn *mallctlnametomib;

@@ -10,7 +10,7 @@
  * objects before it can be known ones, and at least n - i known objects have
  * been unloaded.  If k is smaller than n - i, the object at index i is
  * therefore a known one.  If the object that had the index i before was at the
- * same place, the two are the same object, and no object before it was
+ * same place, the two are the same object, and no object with a lower index was
  * unloaded.
  */
 #include "preload/heaps/known_objects.h"
@@ -23,9 +23,9 @@
 
 /*
  * The objects that were loaded at the previous call of known_objects_begin() or
- * known_objects_renew(), and their places.  'place_count' is 0 until an object
- * has been loaded: most programs load none, and should not touch the memory of
- * 'places'.
+ * known_objects_renew(), and their places.  'place_count' is 0 until the first
+ * known_objects_renew(), which follows a dlopen(): most programs never call
+ * dlopen(), and should not touch the memory of 'places'.
  */
 static struct known_objects last;
 static const void *places[PLACES_MAX];

@@ -6,7 +6,7 @@
  * small allocator's calloc() calls malloc().  The loader binds such a call to
  * our function, so the trace would have one block twice.  We therefore change
  * the slots (patch_calls.h) through which the allocator's object calls these
- * functions.  While a function of the allocator runs that we have called, a
+ * functions.  While a call from the recorder to the allocator is in progress, a
  * call through such a slot goes straight to the allocator.  All other calls are
  * recorded as usual: those of the object's other functions, and those of a
  * signal handler that interrupts the allocator.
@@ -19,11 +19,11 @@
 
 /*
  * Find out whether the functions of the program's allocator call one another by
- * name, and if so, change their slots.  Call this once, when the library is
- * loaded, after dlopened_patch(), which would take the changed slots for those
- * of another allocator.  jemalloc, tcmalloc and mimalloc do not need this: only
- * their operators call malloc() by name, and interpose_cxx.c counts such an
- * allocation once.
+ * name, and if so, change the slots of these calls.  Call this once, when the
+ * recorder is loaded.  Call dlopened_patch() first, since dlopened_patch()
+ * would mistake the changed slots for slots that call another allocator.
+ * jemalloc, tcmalloc and mimalloc do not need this change: only their operators
+ * call malloc() by name, and interpose_cxx.c counts such an allocation once.
  */
 void nested_calls_patch(void);
 

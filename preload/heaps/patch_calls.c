@@ -144,9 +144,7 @@ visit(struct dl_phdr_info *info, size_t nbytes, void *context)
 	return 0;
 }
 
-/*
- * Find all functions in one object, and check that this object has all markers.
- */
+/* Set 'real' in each patch, and do the test that patch_calls() describes. */
 static bool
 find_real(struct patch *patches, size_t n, const char *const *markers)
 {

@@ -20,7 +20,7 @@
 #include "preload/heaps/known_objects.h"
 #include "preload/sys/elf_dynamic.h"
 
-/* A slot of an object, which holds the address of the function 'name'. */
+/* A slot that holds the address of the function 'name'. */
 struct patch_slot {
 	const struct dl_phdr_info *info; /* the object that has the slot */
 	const struct dynamic *dynamic;	 /* tables of that object */
@@ -75,16 +75,19 @@ struct patch {
 };
 
 /*
- * Find the real functions, and make all loaded objects call ours instead,
- * except the recorder and the object that defines the real functions.
- * 'markers' are names of functions, ended by NULL.  Another library may have a
- * function of the same name.  Therefore all real functions and all markers must
- * be in one object, and no object that was loaded earlier may define one of the
- * real functions.  If an optional function fails this test, set its 'real' to
- * NULL; our replacement of this function is then never called.  If another
- * function or a marker fails the test, patch nothing and return false.  The
- * first function must not be optional.  Call this only where it is safe to take
- * the loader's lock.
+ * Find the real functions, and make all loaded objects call ours instead.  Skip
+ * the recorder and the object that defines the real functions.  'markers' are
+ * names of functions, ended by NULL.
+ *
+ * Another library may have a function of the same name.  Therefore all real
+ * functions and all markers must be in one object, and no object that was
+ * loaded earlier may define a function with the name of a real function.  If an
+ * optional function fails this test, set its 'real' to NULL; our replacement of
+ * this function is then never called.  If another function or a marker fails
+ * the test, patch nothing and return false.  The first function must not be
+ * optional.
+ *
+ * Call this only where it is safe to take the loader's lock.
  */
 bool patch_calls(struct patch *patches, size_t n, const char *const *markers);
 

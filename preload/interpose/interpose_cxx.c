@@ -62,8 +62,8 @@ struct pending {
 };
 
 /*
- * If the block lies in a heap other than malloc's, record the block unless a
- * nested call has done so, and return true.  Otherwise return false.
+ * If the block lies in malloc's heap, return false.  Otherwise record the
+ * block, unless a nested call has recorded it already, and return true.
  */
 static bool
 record_in_pool(const struct pending *pending)
@@ -218,7 +218,7 @@ typedef void delete_aligned_tag_fn(void *, size_t, const void *);
 		CALL_DELETE(delete_fn, #symbol, p, (p)); \
 	}
 
-/* For sized delete and for aligned delete; 'size' may be an alignment. */
+/* For sized delete, and for aligned delete, where 'size' is the alignment. */
 #define DEFINE_DELETE_SIZED(symbol)                                  \
 	EXPORT delete_sized_fn symbol;                               \
 	EXPORT void symbol(void *p, size_t size)                     \
