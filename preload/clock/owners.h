@@ -38,8 +38,8 @@
 
 /*
  * A thread that has an event on a block of more than this many bytes claims no
- * page, but stamps the event.  If the event frees the block, the thread also
- * makes all threads stamp their next event.
+ * page, but stamps the event.  If the event is a free or begins a realloc, the
+ * thread also makes all threads stamp their next event.
  */
 #define OWNERS_BLOCK_NBYTES ((size_t)128 << 10)
 

@@ -127,9 +127,9 @@ ancestry_read(void)
 {
 	const struct process before = lineage.self;
 	/*
-	 * This load and the next store are relaxed.  The release fence after
-	 * that store keeps the order of the stores, and only this order matters
-	 * in the page that a fork copies (see 'lineage').
+	 * relaxed, this load and the next store: in the page that a fork copies
+	 * (see 'lineage'), only the order of the stores matters.  The release
+	 * fence below puts the next store before the stores to other members.
 	 */
 	const bool was_known =
 		atomic_load_explicit(&lineage.is_known, memory_order_relaxed);

@@ -298,8 +298,8 @@ hidden_thread_start(int (*body)(void *), void *argument, const int *keep,
 	void *tls;
 
 	/*
-	 * The previous thread may still be ending.  Until then, it uses the
-	 * stack and the thread-local area that the new thread will use.
+	 * Until the previous hidden thread has ended, it uses the stack and the
+	 * thread-local area that the new thread will use.
 	 */
 	await_end();
 	tls = make_tls();
@@ -359,7 +359,7 @@ hidden_thread_run_here(int (*body)(void *), void *argument)
 
 	if (stack == NULL)
 		return false;
-	/* The hidden thread may still be ending, and uses the stack so long. */
+	/* Until the hidden thread has ended, it uses the same stack. */
 	await_end();
 	hidden_thread_call_on(stack + GUARD_NBYTES + STACK_NBYTES, body,
 			      argument);

@@ -92,8 +92,8 @@ control_init(bool wanted, char *const environment[], clients_obey *obey)
 		munmap(c.status_page, STATUS_FILE_NBYTES);
 	memset(&c, 0, sizeof(c));
 	/*
-	 * relaxed: no other data depends on the flag, and control_serve() reads
-	 * the flag again.
+	 * relaxed: no other data depends on 'is_forbidden', and control_serve()
+	 * reads 'is_forbidden' again.
 	 */
 	c.wanted = wanted &&
 		   !atomic_load_explicit(&is_forbidden, memory_order_relaxed);

@@ -88,8 +88,8 @@ bool heap_table_knows(const void *p);
 /*
  * Move the heap's blocks from the table to a list, and return the list; NULL if
  * the heap has no blocks.  Use this when the program calls a function that
- * destroys the heap or frees all its blocks.  The recorder must record this
- * before it calls the real function.  If the allocator refuses the call,
+ * destroys the heap or frees all its blocks.  The recorder must record such a
+ * call before it calls the real function.  If the allocator refuses the call,
  * heap_table_show() restores the blocks from the list.
  */
 struct heap_table_block;

@@ -3,10 +3,11 @@
  * interpose.c - the allocation functions of C
  *
  * Each function calls the real function and records an event.
- * hatf/rings/order.h relies on the order of the two.  Our function records a
- * free before the real call, because after the real call another thread may get
- * the block.  Our function records an allocation after the real call and before
- * its own return, because after the return another thread may free the block.
+ * hatf/rings/order.h relies on the order of the real call and the event.  Our
+ * function records a free before the real call, because after the real call
+ * another thread may get the block.  Our function records an allocation after
+ * the real call and before its own return, because after the return another
+ * thread may free the block.
  * realloc() frees a block and allocates one, so it has a begin event and an end
  * event.  The result, errno, and the alignment and size of the block are those
  * of the real function.
