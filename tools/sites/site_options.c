@@ -88,8 +88,8 @@ find_number(const struct hatf_record *rec, const char *key, uint64_t *n_ret)
 }
 
 /*
- * If the innermost frame of 'stack' belongs to the recorder, set '*caller_ret'
- * to the stack without this frame.
+ * Does the innermost frame of 'stack' belong to the recorder?  If so, set
+ * '*caller_ret' to the stack without this frame.
  */
 static bool
 is_in_recorder(const struct hatf_stacks *stacks, uint64_t stack,
@@ -107,9 +107,9 @@ is_in_recorder(const struct hatf_stacks *stacks, uint64_t stack,
 }
 
 /*
- * Leaving out one frame is enough, even if several frames in a row belong to
- * the recorder: the definition of the parent came earlier, and this function
- * has already left out the others from that definition.
+ * Leave out at most one frame.  If several frames in a row belong to the
+ * recorder, earlier calls have left out the others: the definition of a parent
+ * comes before those of its children.
  */
 void
 site_choice_show_caller(const struct site_choice *c, struct hatf_record *rec,

@@ -116,7 +116,7 @@ put_extent(struct stack_counter *c, uint64_t id, struct extent extent)
 	return true;
 }
 
-/* Return the extent of a stack.  If it is not known yet, its depth is 0. */
+/* Return the extent of a stack; its 'depth' is 0 if the extent is unknown. */
 static struct extent
 known_extent(const struct stack_counter *c, uint64_t id)
 {

@@ -22,9 +22,9 @@ struct stack_totals {
 	uint64_t allocations;	 /* reallocs, and allocs outside a realloc */
 	uint64_t without_stack;	 /* allocations without a defined stack */
 	/*
-	 * Allocations whose stack lacks outer frames: because the number of
-	 * frames has a limit, or because the recorder did not find the caller
-	 * of the outermost frame (FORMAT.md, "Stacks").
+	 * Allocations whose stack lacks outer frames.  'cut_off': the number of
+	 * frames has a limit.  'unknown_caller': the recorder did not find the
+	 * caller of the outermost frame (FORMAT.md, "Stacks").
 	 */
 	uint64_t cut_off, unknown_caller;
 	/* number of frames of an allocation's stack: maximum and sum */
@@ -45,8 +45,8 @@ void stack_counter_note(struct stack_counter *counter, const uint8_t *text,
 			uint32_t nbytes);
 
 /*
- * Count an allocation or a realloc.  Of a block that was live when the trace
- * began, count only the site.
+ * Count an allocation or a realloc.  If the block was live when the trace
+ * began, count only its site.
  */
 void stack_counter_add(struct stack_counter *counter,
 		       const struct hatf_event *event);

@@ -379,8 +379,8 @@ make_site_room(struct stack_view *v)
 }
 
 /*
- * Return the site of a frame, adding one if its name is new; 0 if there is no
- * memory.
+ * Return the number of the site of a frame; if the name of the frame is new,
+ * add a site.  Return 0 if there is no memory.
  */
 static uint32_t
 put_site(struct stack_view *v, uint64_t frame_id)

@@ -105,15 +105,16 @@ void stack_view_report_all_wrappers(const struct stack_view_options *options);
 uint64_t stack_view_top(struct stack_view *view, uint64_t stack);
 
 /*
- * Return the stack of the caller: 'stack' without its innermost frame.  Unless
- * the view is raw, also leave out the frames of the recorder that come next.
- * Return 0 if there is no caller.
+ * Return 'stack' without its innermost frame.  Unless the view is raw, also
+ * leave out the frames of the recorder that come next.  Return 0 if no frame is
+ * left.
  */
 uint64_t stack_view_caller(const struct stack_view *view, uint64_t stack);
 
 /*
- * Return the number of the stack's site, from 1.  Sites with equal names are
- * the same.  Return 0 if the stack is not defined, or if there is no memory.
+ * Return the number of the stack's site, from 1.  Stacks whose sites have equal
+ * names get the same number.  Return 0 if the stack is not defined, or if there
+ * is no memory.
  */
 uint32_t stack_view_site(struct stack_view *view, uint64_t stack);
 

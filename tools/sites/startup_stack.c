@@ -23,9 +23,9 @@ is_libc(const char *library)
 }
 
 /*
- * Does the loader seem to call libc?  In fact, the loader has called a
- * constructor, of any library.  The constructor has no frame in the stack,
- * because its call of libc was a tail call.
+ * Does the loader seem to call libc?  In fact, the loader called a constructor
+ * of some library.  The frame of the constructor is missing, because the
+ * constructor called libc by a tail call.
  */
 static bool
 is_jump(const char *caller, const char *callee)

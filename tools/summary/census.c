@@ -228,8 +228,9 @@ begin_window(struct census *s, const struct hatf_event *e)
 	if (s->pairs != NULL)
 		pairs_restart(s->pairs);
 	/*
-	 * Forget the last block of each thread: the window does not count
-	 * allocs before it, so it must not count their blocks as temporary.
+	 * Forget the last object of each thread: the window does not count
+	 * allocs before its start, so it must not count their blocks as
+	 * temporary.
 	 */
 	for (uint32_t row = 0; row < s->thread_rows.count; row++)
 		s->threads[row].last_object = 0;
@@ -260,8 +261,8 @@ reaches(const struct census *s, const struct hatf_event *e,
 
 /*
  * At the first event of the trace, set the start of the axis, and set the times
- * of all moments to the event's time.  If the trace has no times, the axis
- * starts at 0.
+ * of 'first', 'peak' and 'last' to the event's time.  If the trace has no
+ * times, the axis starts at 0.
  */
 static void
 begin_axis(struct census *s, const struct hatf_event *e)
@@ -428,7 +429,7 @@ note_class(void *ctx, const struct hatf_live *live)
 /*
  * Make the rows of the inherited blocks' size classes, in the order of the
  * classes.  The order in which hatf_events_visit_live() visits the blocks is
- * unsuitable, because it differs from process to process.
+ * unsuitable, because it differs each time 'hatf' runs.
  */
 static void
 add_inherited_lanes(struct census *s, const struct hatf_events *events)

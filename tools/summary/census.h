@@ -128,8 +128,9 @@ struct census {
 	bool has_times;	  /* the trace's times have a unit */
 	uint64_t unit_ns; /* nanoseconds per time unit, or 0 */
 	/*
-	 * Longest tick of a coarse clock so far, in microseconds: the time of
-	 * an event may be too early by this.  0: the clock was never coarse.
+	 * Longest tick of a coarse clock so far, in microseconds: an event may
+	 * have happened up to this much later than its time says.  0: the clock
+	 * was never coarse.
 	 */
 	uint64_t tick_us;
 

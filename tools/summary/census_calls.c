@@ -155,8 +155,8 @@ struct ending {
 	uint64_t events, time;
 	bool is_temporary;
 	/*
-	 * false if the lifetime is unknown, or if it goes on, because a realloc
-	 * has ended the block
+	 * false if the lifetime is unknown, or if a realloc has ended the
+	 * block, but not the block's object
 	 */
 	bool has_lifetime;
 };

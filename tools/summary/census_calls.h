@@ -19,8 +19,8 @@ void census_on_realloc(struct census *s, const struct hatf_event *e);
 void census_on_heap_destroy(struct census *s, const struct hatf_event *e);
 
 /*
- * Add a block, whose number in the live blocks of 'heap' is 'number'
- * (live_rows.h).  Count it as live, but not as allocated.
+ * Store a block in row 'number' of s->live[heap].  Count it as live, but not as
+ * allocated.
  */
 void census_begin_block(struct census *s, const struct live_block *block,
 			uint32_t number, uint32_t heap);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* gather.h - the census of a trace file, for report, leaks and others */
+/*
+ * gather.h - the census of a trace file, for 'hatf report' and other commands
+ */
 #ifndef GATHER_H
 #define GATHER_H
 

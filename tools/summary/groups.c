@@ -62,8 +62,8 @@ grow(struct groups *g)
 }
 
 /*
- * Return the group with this name, and make it if there is none; UINT32_MAX if
- * there is no memory.
+ * Return the row of the group with this name; if there is none, make it.
+ * Return UINT32_MAX if there is no memory.
  */
 static uint32_t
 find_group(struct groups *g, const char *name, uint64_t number)

@@ -29,7 +29,7 @@
 
 /*
  * Maximum number of changes in all points together, 16 bytes each.  A history
- * that has only POINTS_MIN points left may have more changes.
+ * with POINTS_MIN or fewer points may have more changes.
  */
 #define CHANGES_MAX (1u << 21)
 #define POINTS_MIN  16
@@ -81,7 +81,10 @@ struct history {
 	 * axis.
 	 */
 	uint64_t span_end, point_end;
-	/* a bit for each stack whose live bytes changed in the current point */
+	/*
+	 * a bit for each stack: have its live bytes changed since the last
+	 * point?
+	 */
 	uint64_t *dirty;
 	size_t dirty_words;
 	bool no_memory;

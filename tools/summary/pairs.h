@@ -34,7 +34,11 @@ struct pairs {
 	bool no_memory;
 };
 
-/* Return the account for a pair; NULL if there is no memory. */
+/*
+ * Return the account of a pair; add the pair if it is new.  If there are
+ * already PAIRS_MAX pairs, a new pair shares the PAIRS_OTHERS account of its
+ * thread.  Return NULL if there is no memory.
+ */
 struct account *pairs_account(struct pairs *p, uint32_t thread, uint32_t stack);
 
 /* Clear all counters but those of live blocks, because a window begins. */

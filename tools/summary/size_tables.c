@@ -136,9 +136,9 @@ tc_quarter_batch(uint32_t size)
 }
 
 /*
- * tcmalloc cuts the blocks of this size from spans.  Return the bytes of such a
- * span.  A span has as few pages as possible, but leaves at most an eighth of
- * them unused, and has room for a quarter of a batch.
+ * Return the bytes of a span from which tcmalloc cuts blocks of this size.  A
+ * span has just enough pages that blocks take at least seven eighths of the
+ * span, and that it holds a quarter of a batch.
  */
 static uint32_t
 tc_span(uint32_t size)
