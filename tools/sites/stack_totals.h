@@ -2,9 +2,9 @@
 /*
  * stack_totals.h - how much a trace records about the origin of its allocations
  *
- * A counter takes about 32 bytes for each call stack of an allocation, and for
- * each parent of such a stack, in addition to the memory of the definitions and
- * of a stack_view.  Only one thread may use a counter.
+ * A counter contains the definitions, a stack_view, and about 32 bytes for each
+ * call stack of an allocation and for each ancestor of such a stack.  Only one
+ * thread may use a counter.
  */
 #ifndef STACK_TOTALS_H
 #define STACK_TOTALS_H
@@ -40,7 +40,7 @@ struct stack_counter;
 struct stack_counter *stack_counter_open(void);
 void stack_counter_close(struct stack_counter *counter);
 
-/* If a comment defines a frame or a stack, count the frame or the stack. */
+/* Count the frame or the stack that the comment 'text' defines, if any. */
 void stack_counter_note(struct stack_counter *counter, const uint8_t *text,
 			uint32_t nbytes);
 

@@ -37,10 +37,7 @@ struct site {
 struct stack_view {
 	const struct hatf_stacks *stacks;
 	struct stack_view_options options;
-	/*
-	 * for each wrapper of 'options': has it matched a frame?  If the
-	 * options have an array for this, 'own_matches' is unused.
-	 */
+	/* 'options.has_matched' or, if that is NULL, 'own_matches' */
 	bool *has_matched;
 	bool own_matches[STACK_VIEW_WRAPPERS_MAX];
 	struct id_rows ids;
@@ -275,7 +272,7 @@ find_top(struct stack_view *v, uint64_t id, struct known_stack *found)
 /*
  * Return what is known about a stack; NULL if the stack is not defined, or if
  * there is no memory.  To visit each stack only once, store the result also for
- * the callers whose frames were visited on the way.
+ * the hidden callers that find_top() has visited.
  */
 static struct known_stack *
 find_stack(struct stack_view *v, uint64_t id)

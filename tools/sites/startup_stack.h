@@ -21,8 +21,8 @@
  * outermost known frame is in the dynamic loader, and each of the other known
  * frames is in such a library, in an allocator or in the recorder.  The answer
  * is no for a stack that was cut off, or is not defined, or in which the loader
- * calls libc: a constructor of the program may lack a frame there.  Any thread
- * may call this function.
+ * calls libc: that call may come from a constructor of the program, whose frame
+ * is missing.  Any thread may call this function.
  */
 bool startup_stack_is(const struct hatf_stacks *stacks, uint64_t stack);
 

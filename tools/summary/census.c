@@ -17,10 +17,7 @@
 
 /* ------------------------------------------------------------------ threads */
 
-/*
- * Set the name of a thread to the one in its createThread record or in a
- * comment.
- */
+/* Set or replace the name of a thread.  Ignore an empty name. */
 static void
 name_thread(struct census *s, uint64_t id, const void *name, size_t nbytes)
 {

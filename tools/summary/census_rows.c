@@ -128,8 +128,8 @@ census_add_heap(struct census *s, uint64_t id)
 	}
 	s->heap_ids[row] = id;
 	/*
-	 * Until now, the first heap had no account of its own, because its
-	 * account was equal to 'total'.
+	 * Now that there is a second heap, the first one needs an account of
+	 * its own, which begins as a copy of 'total'.
 	 */
 	if (row == 1)
 		s->by_heap.rows[0] = s->total;

@@ -33,7 +33,7 @@ struct gathering {
 	struct census *census;
 	struct site_names *names;
 	/*
-	 * The reason why the trace is damaged or incomplete; NULL if it is
+	 * What makes the trace damaged or incomplete; NULL if the trace is
 	 * complete, or if reading stopped at the end of the window.
 	 */
 	const char *fault;

@@ -78,7 +78,10 @@ enum group_key {
 /* Has the census counted a call with a defined stack? */
 bool groups_has_stacks(const struct census *c);
 
-/* Was a block allocated, or live when the trace or the window began? */
+/*
+ * Has the census counted a block as allocated, or as live when the trace or the
+ * window began?
+ */
 bool groups_has_blocks(const struct census *c);
 
 /*

@@ -46,13 +46,14 @@ bool site_names_hides(const struct site_names *names,
 		      const struct hatf_frame *frame);
 
 /*
- * Return the name of a stack's site, or a part of the name; valid until the
- * next call.  Return NULL if there is no memory.
+ * Return the name of a stack's site, or a part of the name.  The text is valid
+ * until the next call of site_names_get(), site_names_frame() or
+ * site_names_walk().  Return NULL if there is no memory.
  */
 const char *site_names_get(struct site_names *names, uint64_t stack,
 			   enum site_part part);
 
-/* Return the name of one frame of a stack; valid until the next call. */
+/* Return the name of a frame; valid as long as a text of site_names_get(). */
 const char *site_names_frame(struct site_names *names, uint64_t frame);
 
 /*

@@ -28,8 +28,8 @@ int debug_file_find(Dwfl_Module *module, void **userdata, const char *name,
 /*
  * Is it safe to use 'dwarf', the debug information of the module?  It may name
  * another file, which several debug files share (see dwz(1)).  libdw later
- * opens the shared file without a check, so it must be a regular file, or must
- * not exist.
+ * opens that file without a check.  So the answer is yes only if the file is
+ * regular or does not exist, or if no file is named.
  */
 bool debug_file_is_alt_safe(Dwfl_Module *module, Dwarf *dwarf);
 

@@ -106,8 +106,9 @@ expand_find_new_id(const char *path, uint64_t *id_ret)
 	if (strcmp(path, "-") == 0 ||
 	    (stat(path, &st) == 0 && !S_ISREG(st.st_mode))) {
 		/*
-		 * Use a random multiple of NEW_IDS_MAX, so that the ids of two
-		 * runs are far apart.
+		 * Use a random multiple of NEW_IDS_MAX, so that the new ids are
+		 * hardly ever equal to ids that an earlier run has added to
+		 * this trace.
 		 */
 		if (getrandom(&id, sizeof(id), 0) != sizeof(id))
 			return false;
@@ -245,9 +246,8 @@ write_frame(struct expand *e, struct hatf_writer *writer, uint64_t id,
 }
 
 /*
- * Find the functions of a frame, and count the frame.  Return the number of
- * functions; 0 if nothing is known.  Skip some frames: return 0, and do not
- * count them.
+ * Find the functions of a frame, and return their number; 0 if nothing is
+ * known.  Count the frame only if its address was looked up.
  */
 static size_t
 look_up(struct expand *e, const struct hatf_record *rec, uint64_t address,
@@ -265,16 +265,16 @@ look_up(struct expand *e, const struct hatf_record *rec, uint64_t address,
 	    comment_value(rec, "file", file, sizeof(file)) > 0)
 		return 0;
 	/*
-	 * Skip generated code, because the piece at its address may be an
-	 * object that was mapped there earlier.
+	 * Skip generated code, because 'piece' may be part of an object that
+	 * was mapped at this address earlier.
 	 */
 	if (comment_value(rec, "object", object, sizeof(object)) > 0 &&
 	    object[0] == '[')
 		return 0;
 	e->counts.frames++;
 	/*
-	 * Look up the call instruction, because the return address may belong
-	 * to the next line.
+	 * Subtract 1 to look up the call instruction: 'address' is a return
+	 * address, which may belong to the next line.
 	 */
 	return symbol_lookup_find(e->lookup, piece->object,
 				  address - piece->base - 1, names);

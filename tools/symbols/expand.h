@@ -48,9 +48,9 @@ struct expand *expand_open(struct symbol_lookup *lookup, uint64_t new_id);
 void expand_close(struct expand *e);
 
 /*
- * Write a record to 'writer'.  In place of a definition, write the definitions
- * that replace it, or nothing if the trace has defined this id before.  Errors:
- * those of hatf_writer_write(), and HATF_NO_MEMORY.
+ * Write a record to 'writer'.  If the record defines a frame or a stack, write
+ * the definitions that replace it, or nothing if an earlier record has defined
+ * the same id.  Errors: those of hatf_writer_write(), and HATF_NO_MEMORY.
  */
 enum hatf_status expand_write(struct expand *e, const struct hatf_record *rec,
 			      struct hatf_writer *writer);

@@ -4,9 +4,9 @@
  *
  * A trace has the path and the build id of each object.  The file at that path
  * may be gone or replaced, because a trace is often read on another machine.  A
- * file of the same build in one of the folders for debug files then stands in
- * for it.  This may also be a separate debug file: it has the same symbols at
- * the same addresses.
+ * file of the same build in one of the folders for debug files then replaces
+ * that file.  The replacement may be a separate debug file, which has the same
+ * symbols at the same addresses.
  */
 #ifndef OBJECT_FILE_H
 #define OBJECT_FILE_H

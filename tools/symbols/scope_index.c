@@ -147,8 +147,8 @@ scope_index_unit(struct scope_index *s, Dwfl_Module *module, Dwarf_Addr address,
 /* ---------------------------------------------------------------- functions */
 
 /*
- * List a function that has code.  If there is no memory, the function is
- * missing from the list.
+ * Add a function to the list of its unit, if the function has code.  If there
+ * is no memory, leave the function out.
  */
 static void
 add_function(struct unit *unit, Dwarf_Die *die)

@@ -32,8 +32,8 @@ struct index_symbol {
 	/* the largest 'high' of this symbol and of all before it */
 	GElf_Addr reach;
 	/*
-	 * Among this symbol and all before it, 'label' is the index of the last
-	 * symbol without a size.  'has_label' is false if there is none.
+	 * index of the last symbol without a size, among this symbol and all
+	 * before it; unused if 'has_label' is false
 	 */
 	size_t label;
 	bool has_label;
@@ -84,7 +84,7 @@ compare(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-/* Set the members of each symbol that depend on the symbols before it. */
+/* Set 'reach', 'label' and 'has_label' of each symbol. */
 static void
 sum_up(struct symbol_index *s)
 {
@@ -168,9 +168,9 @@ is_better(const struct index_symbol *next, const struct index_symbol *best)
 }
 
 /*
- * Return the best candidate: of the global ones or, if 'is_global' is false, of
- * the local ones.  NULL if there is none.  The candidates must be in the order
- * of the symbol table.
+ * Return the best of the global candidates or, if 'is_global' is false, of the
+ * local ones; NULL if there is none.  The candidates must be in the order of
+ * the symbol table.
  */
 static const struct index_symbol *
 choose(const struct index_symbol *const *candidates, size_t n, int first_global,

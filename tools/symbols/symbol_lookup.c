@@ -191,7 +191,7 @@ open_object(struct symbol_lookup *l, struct object *o)
 			break;
 		state = use_file(l, o, path);
 		free(path);
-		/* If no file is usable, say what is wrong with the first. */
+		/* If no file is usable, keep the state of the first one. */
 		if (n == 0 || state == USABLE)
 			o->state = state;
 		if (state != USABLE && o->dwfl != NULL) {
@@ -421,8 +421,7 @@ number_of(Dwarf_Die *die, unsigned name)
  * Return the path of a source file.  If the compiler got a relative path, such
  * as "../src/parse.c", put the compiler's working directory in front of it.  Do
  * not change a name such as "<stdin>".  Do not change any path if the working
- * directory is unknown, or if the debug information states no absolute path for
- * it, as after -fdebug-prefix-map.
+ * directory is unknown, or is a relative path, as after -fdebug-prefix-map.
  */
 static const char *
 whole_path(struct symbol_lookup *l, const char *directory, const char *file)
@@ -451,10 +450,7 @@ directory_of(Dwarf_Die *unit)
 		dwarf_attr_integrate(unit, DW_AT_comp_dir, &attr));
 }
 
-/*
- * Store in 'caller' the file and line at which the caller calls the inlined
- * function.
- */
+/* Store in 'caller' the file, line and column at which it calls 'inlined'. */
 static void
 set_call(struct symbol_lookup *l, Dwarf_Die *unit, Dwarf_Die *inlined,
 	 struct symbol_lookup_name *caller)

@@ -18,8 +18,8 @@
  * If reading the trace 'path' ended with the status HATF_NO_TRAILER or
  * HATF_TRUNCATED, look for its ring file, store the ring file's summary in
  * '*ret', and return whether there is a ring file.  With any other 'status',
- * return false.  If the ring file is damaged or cannot be read, the members of
- * '*ret' after the first one are 0.
+ * return false.  If the ring file is damaged or cannot be read, all members of
+ * '*ret' but 'struct_nbytes' are 0.
  */
 bool cutoff_find_rings(const char *path, enum hatf_status status,
 		       struct hatf_rings *ret);

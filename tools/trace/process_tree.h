@@ -89,8 +89,8 @@ void tree_fini(struct tree *f);
 /*
  * Add the trace at 'path' or, if 'path' is a directory, the traces in it.
  * Ignore snapshots and, in a directory, files that are not traces with a HATF
- * header.  If the file does not exist, if there is no trace, or if out of
- * memory, print an error message and return false.
+ * header.  If 'path' does not exist or contains no trace, or if out of memory,
+ * print an error message and return false.
  */
 bool tree_add(struct tree *f, const char *path);
 
@@ -111,8 +111,8 @@ bool tree_sort(struct tree *f, const uint64_t *weights);
 
 /*
  * Return the node after 'node' in preorder, where each node comes before its
- * children.  NULL stands for the position before the first node, and is
- * returned at the end.
+ * children.  If 'node' is NULL, return the first node.  After the last node,
+ * return NULL.
  */
 struct tree_node *tree_next(const struct tree *f, const struct tree_node *node);
 
@@ -124,8 +124,9 @@ const struct tree_trace *tree_find_file(const struct tree_node *node,
 					const char *path);
 
 /*
- * Return where a node was forked.  'is_known' is false if this is not known, or
- * if the node was not forked.  The parent's trace need not be in the tree.
+ * Return where a node was forked.  'is_known' is false if the position is
+ * unknown, or if the node was not forked.  The parent's trace need not be in
+ * the tree.
  */
 struct tree_fork tree_find_fork(const struct tree_node *node);
 

@@ -110,7 +110,8 @@ rewrite_header(const struct hatf_record *first, unsigned drop)
 		return NULL;
 	/*
 	 * Attributes mark the carried blocks.  Without attributes, carried
-	 * blocks look like ordinary events, so remove their counts.
+	 * blocks look like ordinary events, so remove the lines that count
+	 * carried blocks.
 	 */
 	if ((drop & HATF_DROP_ATTRIBUTES) != 0) {
 		drop_line(header, "carried=");
@@ -172,11 +173,11 @@ open_writer(struct run *run, size_t n)
 					     header);
 	/*
 	 * A source in HATF that has no header of ours does not state whether it
-	 * is complete.  Write no header and no trailer in this case, so that
-	 * the output does not state this either.  But if an earlier copy has
-	 * found that the source is truncated (see is_silent()), write both: the
-	 * trailer then says that the trace is incomplete.  Foreign formats have
-	 * their own marks of completeness.
+	 * is complete.  In this case, write no header and no trailer, because a
+	 * trailer would say whether the output is complete.  But if a first
+	 * copy has found that the source is truncated (see is_silent()), write
+	 * both: the trailer then says that the trace is incomplete.  Foreign
+	 * formats have their own marks of completeness.
 	 */
 	run->bare = !stats.ours && !stats.foreign && !run->cut;
 	o->bare = run->bare;

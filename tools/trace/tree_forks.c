@@ -70,16 +70,16 @@ tree_find_fork(const struct tree_node *node)
 	else
 		fork.in_segment = is_numbered && fork.segment != 0;
 	/*
-	 * If 'event' is 0, but not exact, the position is unknown: the header
-	 * does not state the number, or the recorder had not counted any events
-	 * of the parent yet.
+	 * If 'event' is 0, but not exact, the position is unknown: either the
+	 * child's header does not state the number of events, or the recorder
+	 * had not counted any events of the parent yet.
 	 */
 	fork.is_known = t->is_exact || fork.event != 0;
 	/*
-	 * The child's header names a segment of the parent's trace, and counts
-	 * the parent's events from the start of that segment.  If the tree
-	 * lacks the segment, its name has no number, and the parent has several
-	 * segments, the number of events before the segment is unknown.
+	 * The child's header counts the parent's events from the start of a
+	 * segment of the parent's trace.  The position of that segment is
+	 * unknown if the tree lacks the segment, the segment's name has no
+	 * number, and the parent has several segments.
 	 */
 	if (forked == NULL && !is_numbered && parent != NULL &&
 	    tree_last_trace(parent)->segment != 0)

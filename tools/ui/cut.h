@@ -3,10 +3,11 @@
  * cut.h - shorten long texts, but not inside a UTF-8 character
  *
  * A struct cut collects a text piece by piece.  If the text is too long, the
- * cut keeps its start and its end, because the name of a site ends with the
- * last part of a function, the file and the line.  Between the two is a hash of
- * the whole text: "start...0123456789abcdef...end".  So texts that differ only
- * in the middle stay different, and a text is cut in the same way each time.
+ * cut keeps the start and the end of the text, because the name of a site ends
+ * with the last part of a function, the file and the line.  Between the two is
+ * a hash of the whole text: "start...0123456789abcdef...end".  So texts that
+ * differ only in the middle stay different, and a text is cut in the same way
+ * each time.
  *
  * Any thread may call the functions; only one at a time may use a cut.
  */

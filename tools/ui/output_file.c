@@ -32,9 +32,9 @@ write_all(int fd, const char *bytes, size_t nbytes)
 /*
  * Create a temporary file beside 'path', with the owner and mode of the open
  * file 'old'.  The temporary file will replace 'old'.  Return -1 if 'old' can
- * only be written in place: it is not a regular file, it has other names, or
- * the user may not create a file in its folder or give a file to its owner.
- * The caller frees '*name_ret'.
+ * only be written in place: it is not a regular file, it has several hard
+ * links, or the user may not create a file in its folder or give a file to its
+ * owner.  The caller frees '*name_ret'.
  */
 static int
 open_beside(const char *path, int old, char **name_ret)
