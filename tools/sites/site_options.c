@@ -79,7 +79,10 @@ site_choice_keeps(struct site_choice *c, const struct hatf_record *rec)
 	return c->filter == NULL || block_filter_keeps(c->filter, rec);
 }
 
-/* Read one number of a definition; return false if there is none. */
+/*
+ * Read the decimal value of 'key' in a definition; return false if there is
+ * none.
+ */
 static bool
 find_number(const struct hatf_record *rec, const char *key, uint64_t *n_ret)
 {

@@ -42,7 +42,7 @@ struct account {
 	/* reallocs that moved a block, and the bytes that they copied */
 	struct amount moved;
 	/*
-	 * Sum of the known lifetimes of freed blocks, in events and in time
+	 * Sums of the known lifetimes of freed blocks: in events, and in time
 	 * units.
 	 */
 	uint64_t lifetime_events, lifetime_time;

@@ -103,7 +103,10 @@ find_value(const struct hatf_event *e, const char *key, size_t *nbytes_ret)
 	return NULL;
 }
 
-/* Find the value of a key, a decimal number.  Return false if there is none. */
+/*
+ * Find the number in the line "key=NUMBER", in decimal.  Return false if there
+ * is none.
+ */
 static bool
 find_number(const struct hatf_event *e, const char *key, uint64_t *n_ret)
 {
@@ -298,8 +301,9 @@ note_peak(struct census *s, const struct hatf_event *e)
 }
 
 /*
- * Before an event, begin the axis or the window if they begin here, and advance
- * the history to the event.  Return false if the window ends before the event.
+ * Call this before an event is counted.  Begin the axis or the window, if it
+ * begins with this event.  Advance the history to the event.  Return false if
+ * the window ends before the event.
  */
 static bool
 go_to(struct census *s, const struct hatf_event *e)

@@ -213,9 +213,10 @@ struct census {
 };
 
 /*
- * Begin a census of the events of 'reader'.  Call this before the first event
- * is read.  'events' must number the blocks (hatf_events_number_blocks()).  If
- * 'window' is NULL, count the whole trace.  Return NULL if there is no memory.
+ * Begin a census of the events of 'reader'.  'events' is their event stage,
+ * which must number the blocks (hatf_events_number_blocks()).  Call this before
+ * the first event is read.  If 'window' is NULL, count the whole trace.  Return
+ * NULL if there is no memory.
  */
 struct census *census_open(struct hatf_reader *reader,
 			   const struct hatf_events *events,

@@ -353,8 +353,8 @@ census_on_free(struct census *s, const struct hatf_event *e)
 }
 
 /*
- * Count, in all accounts of the new block, that the realloc moved the block or
- * resized it in place.
+ * Count a realloc in all accounts of 'block', the block that it returned: as a
+ * move or, with 'is_in_place', as a resize in place.
  */
 static void
 note_resize(struct census *s, const struct live_block *block, uint32_t heap,

@@ -34,10 +34,7 @@ read_events(struct gathering *g, const struct gather_options *options)
 	return g->names != NULL;
 }
 
-/*
- * If the user chose a part of the trace, and no call is in it, print a line
- * that says so.
- */
+/* If no call is in the part that --from and --to select, print a message. */
 static void
 report_empty(const struct gathering *g)
 {

@@ -7,7 +7,7 @@
  * trace.
  *
  * A cache belongs to one symbol_lookup, whose strings it refers to.  Only one
- * thread at a time may use it.
+ * thread at a time may use a cache.
  */
 #ifndef NAME_CACHE_H
 #define NAME_CACHE_H

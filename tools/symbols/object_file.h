@@ -3,10 +3,10 @@
  * object_file.h - where the file of a program or library may be
  *
  * A trace has the path and the build id of each object.  The file at that path
- * may be gone or replaced, because a trace is often read on another machine.  A
- * file of the same build in one of the folders for debug files then replaces
- * that file.  The replacement may be a separate debug file, which has the same
- * symbols at the same addresses.
+ * may be gone or replaced, because a trace is often read on another machine.
+ * If so, 'hatf' can use another file of the same build, from one of the folders
+ * for debug files.  The other file may be a separate debug file, which has the
+ * same symbols at the same addresses.
  */
 #ifndef OBJECT_FILE_H
 #define OBJECT_FILE_H

@@ -196,8 +196,8 @@ may_have_functions(Dwarf_Die *die)
 }
 
 /*
- * List the functions below an entry.  'path' contains the current entry of each
- * level.
+ * List the functions below the entry 'top'.  'path' contains the current entry
+ * of each level.
  */
 static void
 list_functions(struct unit *unit, Dwarf_Die *top)

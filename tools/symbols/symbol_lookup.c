@@ -361,8 +361,8 @@ scoped_name(struct symbol_lookup *l, struct object *o, Dwarf_Addr address,
 {
 	Dwarf_Die declaration = declaration_of(die), *scopes = NULL;
 	/*
-	 * Do not call dwarf_getscopes_die() for C, because this function
-	 * searches the whole unit.
+	 * Do not call dwarf_getscopes_die() for C, which has no such scopes:
+	 * the call would search the whole unit.
 	 */
 	const int count = is_in_c(&declaration)
 				  ? 0

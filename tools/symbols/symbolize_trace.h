@@ -20,10 +20,9 @@ int symbolize_trace(const char *path, const char *out,
 		    struct expand_counts *counts_ret);
 
 /*
- * Add names to the trace in a regular file: write a new file, which replaces
- * it.  The file keeps its owner and its permissions for owner, group and
- * others.  If the owner is the user of this process, the file may get another
- * group.
+ * Replace the trace in the regular file 'path' by one with names.  The file
+ * keeps its owner and its permissions for owner, group and others.  If the
+ * owner is the user of this process, the file may get another group.
  *
  * If this function fails, if the trace is damaged or incomplete, or if SIGHUP,
  * SIGINT or SIGTERM ends this process, the file stays unchanged and no other

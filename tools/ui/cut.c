@@ -99,8 +99,8 @@ reverse(char *bytes, size_t nbytes)
 }
 
 /*
- * Return the length of the head.  If its last character is truncated, do not
- * count this character.
+ * Return the length of the head, without its last character if that character
+ * is truncated.
  */
 static size_t
 whole_head(const struct cut *c)

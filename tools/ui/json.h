@@ -32,9 +32,9 @@ json_t *json_text(const char *s);
 json_t *json_heritage(enum hatf_heritage heritage);
 
 /*
- * Print 'object' as one line and release the reference.  If 'object' does not
- * have 'key_count' keys or memory runs out, print an error message and return
- * false.
+ * Print 'object' as one line and release the caller's reference to 'object'.
+ * If 'object' does not have 'key_count' keys or memory runs out, print an error
+ * message and return false.
  */
 bool json_print(struct out *o, json_t *object, size_t key_count);
 

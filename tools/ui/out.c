@@ -25,8 +25,8 @@ out_stdout(void)
 }
 
 /*
- * Call this when write(2) has failed: should out_flush() try again?  If the
- * descriptor does not block and had no room, first wait until there is room.
+ * write(2) has just failed: should out_flush() try again?  If the descriptor is
+ * non-blocking and had no room, first wait until there is room.
  */
 static bool
 may_write_again(const struct out *o)
