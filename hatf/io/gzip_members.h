@@ -4,8 +4,8 @@
  *
  * This module is for formats that compress parts of a trace separately.  A
  * member has the form that deflate.h gives it.  Unlike deflate.h, this module
- * allocates memory.  It always uses zlib, so that comparisons of the paper's
- * encodings use one compressor for all of them.  Used by one thread at a time.
+ * allocates memory.  It always uses zlib, so that a comparison of encodings
+ * uses the same compressor for all of them.  Used by one thread at a time.
  */
 #ifndef HATF_GZIP_MEMBERS_H
 #define HATF_GZIP_MEMBERS_H

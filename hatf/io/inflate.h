@@ -48,8 +48,8 @@ size_t inflate_data_nbytes(const uint8_t *in, size_t in_nbytes);
  * Decompress the member in[0, in_nbytes) into out[0, out_nbytes).  'in_nbytes'
  * is the result of inflate_member_nbytes(), 'out_nbytes' that of
  * inflate_data_nbytes().  Return false if the data is damaged or does not end
- * at the trailer, or if its length or CRC-32 is wrong; 'out' may have changed
- * even then.
+ * at the trailer, or if its length or CRC-32 is wrong.  The function may change
+ * 'out' even if it returns false.
  */
 bool inflate_member(struct inflate *state, const uint8_t *in, size_t in_nbytes,
 		    uint8_t *out, size_t out_nbytes);

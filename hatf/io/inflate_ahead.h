@@ -2,10 +2,10 @@
 /*
  * inflate_ahead.h - threads that decompress gzip members ahead of the reader
  *
- * This is a queue of complete members.  The owner's thread reads the file, puts
- * members into the queue, and takes them out in the same order.  In the
+ * This is a queue of complete members.  The reader's thread reads the file,
+ * puts members into the queue, and takes them out in the same order.  In the
  * meantime, other threads decompress them; these threads access only the queue
- * and its members.  Only the owner's thread makes the calls below.
+ * and its members.  Only the reader's thread may call the functions below.
  *
  * The queue has 2 * jobs + 2 members.  Each has INFLATE_AHEAD_MEMBER_NBYTES of
  * memory for its input, and as much for its data.  Memory that the members do

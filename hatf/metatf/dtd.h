@@ -7,8 +7,8 @@
  * three dialects:
  *
  *   1.0  appendix B of the paper;
- *   1.1  the talk that presented the paper: the grammar of 1.0, but the tags
- *	  1, 2 and 3 are free;
+ *   1.1  the talk that presented the paper: the grammar of 1.0, but a DTD
+ *	  may use the tags 1, 2 and 3 for its own records;
  *   1.2  the DTD of mpatrol's mptrace: fields have a type (int or string) and
  *	  need no width, and the fields of a record stand in braces.
  *

@@ -287,8 +287,8 @@ is_plain(const struct build *b, const struct dtd_defs *defs)
 }
 
 /*
- * Can a record take bytes?  A field of bytes takes none if another field gives
- * its width, and the value of the other field is always 0.
+ * Can a record be longer than 0 bytes?  A field of bytes is always empty if
+ * another field gives its width, and the value of the other field is always 0.
  */
 static bool
 takes_bytes(const struct schema_record *r)

@@ -161,8 +161,8 @@ find_computed(struct field_paths *p, struct episode *e, unsigned lane,
 }
 
 /*
- * Return the index of the last width other than 0 that the cheapest path has
- * before the episode, or FIELD_PATHS_NEVER.  With any other last width, the
+ * Return the index of the last nonzero width that the cheapest path has before
+ * the episode, or FIELD_PATHS_NEVER.  With any other last nonzero width, the
  * episode may cost more than the forward pass found.
  */
 static unsigned

@@ -49,7 +49,7 @@ struct technique_field {
 	/* the widths allowed under each interpretation, as bits */
 	uint8_t none, base_offset, delta;
 	bool default_value, stride;
-	/* Any base is allowed; else only the base that is near most values. */
+	/* true: any base; false: only the base that is near most values */
 	bool any_base;
 	/*
 	 * One state for the whole block: default if all values are equal, else
@@ -64,8 +64,8 @@ struct technique {
 	/* 'other' is for time, thread and heap */
 	struct technique_field size, address, other;
 	/*
-	 * attributes may have any width at any record; else one width for the
-	 * whole block
+	 * true: attributes may have any width at any record; false: they have
+	 * one width for the whole block
 	 */
 	bool any_attributes;
 };

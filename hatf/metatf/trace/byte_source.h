@@ -3,8 +3,8 @@
  * byte_source.h - the bytes of a part of a file, compressed or not
  *
  * Several sources may read the same file at the same time, because each reads
- * at its own offset.  A source takes the memory of two buffers.  Used by one
- * thread at a time.
+ * at its own offset.  A source allocates 68 KiB; for a compressed part, it
+ * allocates 64 KiB more and zlib's state.  Used by one thread at a time.
  */
 #ifndef HATF_BYTE_SOURCE_H
 #define HATF_BYTE_SOURCE_H

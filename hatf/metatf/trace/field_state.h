@@ -13,8 +13,8 @@
  * and sectionOffset.
  *
  * Under default, stride and sectionStride a field stores nothing.  When
- * metadata sets one of the other interpretations, the field gets back the last
- * width above 0 that it had (FORMAT.md, "Widths", holds for Meta-TF, too).
+ * metadata sets one of the other interpretations, the field gets back its last
+ * nonzero width (FORMAT.md, "Widths", holds for Meta-TF, too).
  */
 #ifndef HATF_FIELD_STATE_H
 #define HATF_FIELD_STATE_H
@@ -73,9 +73,9 @@ bool section_state_extend(struct section_state *s,
 			  const struct schema_section *section);
 
 /*
- * Carry out a metadata record: set the width (property 0) or the interpretation
- * (property: its code) of a field.  Return NULL, or the reason why the record
- * is illegal.
+ * Carry out a metadata record.  If 'property' is 0, set the width of a field.
+ * Otherwise, set its interpretation to 'property', an enum dtd_interpretation.
+ * Return NULL, or the reason why the record is illegal.
  */
 const char *section_state_set(struct section_state *s,
 			      const struct schema *schema,

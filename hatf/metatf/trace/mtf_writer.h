@@ -50,9 +50,9 @@ bool mtf_writer_put(struct mtf_writer *w, const struct schema_section *section,
 		    const struct mtf_value *values, size_t value_count);
 
 /*
- * Write a metadata record, after which a field has another width (property 0)
- * or interpretation (property: its code).  Return false if the metadata is
- * illegal, or on failure.
+ * Write a metadata record.  If 'property' is 0, the record sets the width of a
+ * field.  Otherwise, it sets the field's interpretation to 'property', an enum
+ * dtd_interpretation.  Return false if the metadata is illegal, or on failure.
  */
 bool mtf_writer_set(struct mtf_writer *w, const struct schema_section *section,
 		    const struct schema_record *record, uint32_t field,
