@@ -91,9 +91,9 @@ bases_enter(struct bases *b, uint64_t base, const struct costs *costs)
 }
 
 /*
- * Return an index i below 'kind' for which b->costs[i] equals b->costs[kind], or
- * 'kind' if the function finds none.  It may miss equal costs; 'costs' then has
- * the same element twice.
+ * Return an index i below 'kind' for which b->costs[i] equals b->costs[kind],
+ * or 'kind' if the function finds none.  The function may miss equal costs, and
+ * 'costs' then keeps both elements.
  */
 static uint32_t
 find_alike(struct bases *b, uint32_t kind)

@@ -338,9 +338,7 @@ struct snapshot {
 	struct costs ranges[SNAPSHOT_RANGES];
 };
 
-/*
- * While a value repeats, this many uses lie between one snapshot and the next.
- */
+/* While a value repeats, take a snapshot after this many uses. */
 #define SNAPSHOT_INTERVAL 16
 
 static void

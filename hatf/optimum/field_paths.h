@@ -83,15 +83,18 @@ struct field_paths {
 	uint8_t (*choices)[COST_LANE_COUNT];
 };
 
-/* Allocate for at most 'value_count' uses; NULL if there is no memory. */
+/*
+ * Return an object with room for 'value_count' uses, or NULL if there is no
+ * memory.
+ */
 struct field_paths *field_paths_new(size_t value_count);
 
 /* Free the memory.  'p' may be NULL. */
 void field_paths_free(struct field_paths *p);
 
 /*
- * field_paths_clear() removes all uses, field_paths_add() appends one.  'tied':
- * no metadata may precede this use.
+ * field_paths_clear() removes all uses, field_paths_add() appends one.  If
+ * 'tied' is true, no metadata may precede the appended use.
  */
 void field_paths_clear(struct field_paths *p);
 void field_paths_add(struct field_paths *p, uint64_t value, uint32_t record,

@@ -17,7 +17,10 @@
 
 struct widths;
 
-/* Allocate for at most 'value_count' values; NULL if there is no memory. */
+/*
+ * Return an object with room for 'value_count' values, or NULL if there is no
+ * memory.
+ */
 struct widths *widths_new(size_t value_count);
 
 /* Free the memory.  'w' may be NULL. */

@@ -85,8 +85,8 @@ struct config {
 const char *config_variable_name(size_t variable);
 
 /*
- * Return a phrase that says which values the variable accepts.  A message has
- * the phrase after "want".
+ * Return a phrase that says which values the variable accepts.  Messages print
+ * this phrase after the word "want".
  */
 const char *config_want(size_t variable);
 

@@ -26,7 +26,7 @@ struct cursor {
 	struct byte_source *source;
 	bool is_open, has_own;
 	bool is_busy; /* the reader is reading an element of this section */
-	/* For a column: how many elements to skip before the next number. */
+	/* in a column: number of elements to skip before the next number */
 	uint64_t skipped_count;
 	bool is_held; /* the stride is 0: the next number is 'held' again */
 	uint64_t held;
