@@ -71,7 +71,7 @@ run(void *arg)
 	while ((m = take(a)) != NULL) {
 		/*
 		 * If there was no memory for a decompressor, report every
-		 * member as damaged; the owner then decompresses it with zlib's
+		 * member as damaged; input.c then decompresses it with zlib's
 		 * streams.
 		 */
 		const bool good = inflate != NULL &&
@@ -162,7 +162,7 @@ inflate_ahead_close(struct inflate_ahead *a)
 }
 
 /*
- * Only the owner's thread calls the functions below.  It is also the only
+ * Only the reader's thread calls the functions below.  It is also the only
  * thread that changes 'front' and 'back', so it may read them without the lock.
  */
 

@@ -338,7 +338,7 @@ struct snapshot {
 	struct costs ranges[SNAPSHOT_RANGES];
 };
 
-/* While a value repeats, take a snapshot after this many uses. */
+/* While a value repeats, take a snapshot every SNAPSHOT_INTERVAL uses. */
 #define SNAPSHOT_INTERVAL 16
 
 static void

@@ -21,7 +21,7 @@ struct byte_deflate {
 	uint8_t out[BYTE_SINK_NBYTES];
 };
 
-/* Make a temporary file without a name; it disappears with the process. */
+/* Make a temporary file without a name, which close() deletes. */
 static int
 temporary_file(void)
 {

@@ -6,7 +6,7 @@
  * take numbers (sectionStride) is a column.  The reader reads a column together
  * with these records, and does not return the records of the column.
  *
- * A reader needs two buffers for each section that is read at the same time,
+ * A reader needs a byte_source for each section that is read at the same time,
  * and room for the values and bytes of the largest record (MTF_MAX_VALUES,
  * MTF_MAX_RECORD_NBYTES).  Used by one thread at a time.
  */

@@ -4,7 +4,7 @@
  *
  * The writer writes each section to a temporary file, and puts the sections
  * together at the end, so records of different sections may be written
- * alternately.  A writer needs two buffers for each section.  Used by one
+ * alternately.  A writer needs a byte_sink for each section.  Used by one
  * thread at a time.
  */
 #ifndef HATF_MTF_WRITER_H
