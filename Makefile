@@ -92,9 +92,10 @@ HARDEN := $(if $(SAN),,-fstack-protector-strong $(if $(X86),-fcf-protection))
 HARDEN_LINK := -Wl,-z,relro,-z,now \
 	$(if $(SAN),,$(if $(X86),-Wl$(comma)-z$(comma)shstk))
 # Every process of a tree maps the recorder.  Put headers, code and constants
-# into one mapping instead of three, and omit the start files, which C does not
-# need here.
-SMALL_LINK := -Wl,-z,noseparate-code $(if $(SAN),,-nostartfiles)
+# into one mapping instead of three, have one table of hashes of names, and omit
+# the start files, which C does not need here.
+SMALL_LINK := -Wl,-z,noseparate-code -Wl,--hash-style=gnu \
+	$(if $(SAN),,-nostartfiles)
 FORTIFY := $(if $(SAN)$(filter -O0,$(CFLAGS)),,-U_FORTIFY_SOURCE \
 	-D_FORTIFY_SOURCE=3)
 FLAGS = -std=gnu11 $(OPTIMIZE) $(HARDEN) $(FORTIFY) $(DEBUG) -fPIC \

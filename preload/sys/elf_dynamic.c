@@ -60,6 +60,9 @@ elf_dynamic_read_section(const Elf64_Dyn *d, uintptr_t base,
 		case DT_GNU_HASH:
 			dynamic_ret->hash = resolve(base, value);
 			break;
+		case DT_HASH:
+			dynamic_ret->sysv_hash = resolve(base, value);
+			break;
 		case DT_VERSYM:
 			dynamic_ret->versions = resolve(base, value);
 			break;

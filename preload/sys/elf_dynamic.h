@@ -21,6 +21,7 @@ struct dynamic {
 	const Elf64_Sym *symbols;
 	const char *strings;
 	const uint32_t *hash;	    /* DT_GNU_HASH */
+	const uint32_t *sysv_hash;  /* DT_HASH */
 	const Elf64_Half *versions; /* DT_VERSYM: the version of each symbol */
 	/* [0]: relocations of calls; [1]: other relocations. */
 	const Elf64_Rela *relocations[2];

@@ -82,9 +82,17 @@ may_have(const uint32_t *table, uint32_t hash)
 	return (word & bits) == bits;
 }
 
-/* Return the object's definition of the name, whose hash is 'hash', or NULL. */
+/* Is the symbol a definition of the name that other objects can use? */
+static bool
+is_definition(const struct dynamic *t, const Elf64_Sym *s, const char *name)
+{
+	return s->st_shndx != SHN_UNDEF && !is_hidden(s) &&
+	       is_same(t->strings + s->st_name, name);
+}
+
+/* Like find_symbol(), for an object that has a DT_GNU_HASH. */
 static const Elf64_Sym *
-find_symbol(const struct dynamic *t, const char *name, uint32_t hash)
+find_by_gnu_hash(const struct dynamic *t, const char *name, uint32_t hash)
 {
 	const uint32_t bucket_count = t->hash[BUCKET_COUNT];
 	const uint32_t first = t->hash[FIRST_SYMBOL];
@@ -102,12 +110,69 @@ find_symbol(const struct dynamic *t, const char *name, uint32_t hash)
 		const Elf64_Sym *const s = &t->symbols[i];
 
 		if ((chain[i - first] | 1) == (hash | 1) &&
-		    s->st_shndx != SHN_UNDEF && !is_hidden(s) &&
-		    is_same(t->strings + s->st_name, name))
+		    is_definition(t, s, name))
 			return s;
 		if ((chain[i - first] & 1) != 0)
 			return NULL;
 	}
+}
+
+/* Return the hash of a name in a DT_HASH (ELF specification, "Hash Table"). */
+static uint32_t
+sysv_hash(const char *name)
+{
+	uint32_t h = 0;
+
+	for (; *name != '\0'; name++) {
+		h = (h << 4) + (unsigned char)*name;
+		h ^= (h & 0xf0000000) >> 24;
+		h &= 0x0fffffff;
+	}
+	return h;
+}
+
+/* Indices of the first words of a DT_HASH.  The buckets follow them. */
+enum {
+	SYSV_BUCKET_COUNT,
+	SYSV_SYMBOL_COUNT,
+	SYSV_BUCKETS
+};
+
+/* Like find_symbol(), for an object that has a DT_HASH. */
+static const Elf64_Sym *
+find_by_sysv_hash(const struct dynamic *t, const char *name)
+{
+	const uint32_t *const table = t->sysv_hash;
+	const uint32_t bucket_count = table[SYSV_BUCKET_COUNT];
+	const uint32_t *const chain = table + SYSV_BUCKETS + bucket_count;
+	uint32_t i;
+
+	if (bucket_count == 0)
+		return NULL;
+	i = table[SYSV_BUCKETS + sysv_hash(name) % bucket_count];
+	for (; i != STN_UNDEF && i < table[SYSV_SYMBOL_COUNT]; i = chain[i])
+		if (is_definition(t, &t->symbols[i], name))
+			return &t->symbols[i];
+	return NULL;
+}
+
+/*
+ * Return the object's definition of the name, or NULL.  'hash' is gnu_hash() of
+ * the name.
+ */
+static const Elf64_Sym *
+find_symbol(const struct dynamic *t, const char *name, uint32_t hash)
+{
+	if (t->hash != NULL)
+		return find_by_gnu_hash(t, name, hash);
+	return t->sysv_hash != NULL ? find_by_sysv_hash(t, name) : NULL;
+}
+
+/* Can find_symbol() find names in the object? */
+static bool
+has_names(const struct dynamic *t)
+{
+	return t->hash != NULL || t->sysv_hash != NULL;
 }
 
 /* Upper bound of the size in bytes of our ELF header and program headers. */
@@ -120,9 +185,9 @@ find_symbol(const struct dynamic *t, const char *name, uint32_t hash)
 #define REMEMBERED_MAX 16u
 
 /*
- * Return the tables of an object, or NULL if it lacks symbols or DT_GNU_HASH.
- * Cache them: an entry is valid until an object is loaded or unloaded.  The
- * caller runs inside dl_iterate_phdr(3), whose lock admits one thread at a
+ * Return the tables of an object, or NULL if find_symbol() can find no name in
+ * it.  Cache them: an entry is valid until an object is loaded or unloaded.
+ * The caller runs inside dl_iterate_phdr(3), whose lock admits one thread at a
  * time.
  */
 static const struct dynamic *
@@ -132,6 +197,7 @@ tables_of(const struct dl_phdr_info *info)
 		const Elf64_Phdr *headers;
 		uint64_t changes;
 		struct dynamic tables;
+		bool has_names;
 	} known[REMEMBERED_MAX];
 	struct known *const k =
 		&known[((uintptr_t)info->dlpi_phdr >> 12) % REMEMBERED_MAX];
@@ -140,10 +206,10 @@ tables_of(const struct dl_phdr_info *info)
 	if (k->headers != info->dlpi_phdr || k->changes != changes) {
 		k->headers = info->dlpi_phdr;
 		k->changes = changes;
-		if (!elf_dynamic_read(info, &k->tables))
-			k->tables.hash = NULL;
+		k->has_names = elf_dynamic_read(info, &k->tables) &&
+			       has_names(&k->tables);
 	}
-	return k->tables.hash != NULL ? &k->tables : NULL;
+	return k->has_names ? &k->tables : NULL;
 }
 
 /* The ELF header of our own object, which the linker defines. */
@@ -240,7 +306,7 @@ visit_next(struct dl_phdr_info *info, size_t nbytes, void *context)
 	}
 	tables = tables_of(info);
 	/*
-	 * If the object lacks DT_GNU_HASH, end the search, since only the
+	 * If the object has no table of hashes, end the search, since only the
 	 * loader can look up a name in this object.
 	 */
 	if (tables == NULL)
@@ -408,8 +474,7 @@ elf_lookup_own(const char *name)
 bool
 elf_lookup_defines(const struct dynamic *dynamic, const char *name)
 {
-	return dynamic->hash != NULL &&
-	       find_symbol(dynamic, name, gnu_hash(name)) != NULL;
+	return find_symbol(dynamic, name, gnu_hash(name)) != NULL;
 }
 
 struct owner {

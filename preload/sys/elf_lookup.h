@@ -5,9 +5,9 @@
  * dlsym() takes the loader's lock, which another thread may hold for as long as
  * a constructor runs.  dlsym() may also allocate, and change what dlerror()
  * returns.  These functions find the loaded objects by dl_iterate_phdr(3), and
- * search the symbol tables themselves.  They find no name in an object that
- * lacks DT_GNU_HASH.  The lock of dl_iterate_phdr(3) is held only while the
- * list of objects changes or is read.
+ * search the symbol tables themselves.  They find no name in an object that has
+ * neither DT_GNU_HASH nor DT_HASH.  The lock of dl_iterate_phdr(3) is held only
+ * while the list of objects changes or is read.
  */
 #ifndef ELF_LOOKUP_H
 #define ELF_LOOKUP_H

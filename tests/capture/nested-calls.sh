@@ -4,8 +4,9 @@
 # nested-calls.sh - a block counts once if the allocator calls its own functions
 #
 # In the allocator here, calloc() and memalign() call malloc(), and realloc()
-# calls malloc() and free().  The loader binds these calls to the recorder.
-# Then a signal handler interrupts realloc() and forks.
+# calls malloc() and free().  The loader binds these calls to the recorder.  The
+# library of the allocator has a DT_GNU_HASH, or only a DT_HASH.  Then a signal
+# handler interrupts realloc() and forks.
 # shellcheck source=tests/capture/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -93,7 +94,10 @@ int main(void)
 		pthread_join(threads[i], NULL);
 }
 E_CALLS
-${CC:-cc} -O1 -fno-builtin -fPIC -shared -o own.so own.c || fail 'cannot build'
+for style in gnu sysv; do
+	${CC:-cc} -O1 -fno-builtin -fPIC -shared -Wl,--hash-style=$style \
+		-o own.$style.so own.c || fail "$style: cannot build"
+done
 ${CC:-cc} -O1 -fno-builtin -o calls calls.c -pthread || fail 'cannot build'
 cat >forks.c <<'E_FORKS'
 #include <signal.h>
@@ -129,27 +133,35 @@ count()
 {
 	grep -cE "$1" records
 }
-for stacks in off on:frees; do
-	HATFTRACE_STACKS=$stacks PRELOAD=$TMP/own.so \
-		trace "$TMP/$stacks.gz" ./calls
-	check "$stacks: status" $? 0
-	clean "$stacks.gz"
-	check "$stacks: allocator" "$(header "$stacks.gz" allocator)" \
-		"$TMP/own.so"
-	"$HATF" dump "$stacks.gz" >records
+# try STACKS LIBRARY
+try()
+{
+	local stacks=$1 library=$2 name=$1.${2%.so} call file
+	HATFTRACE_STACKS=$stacks PRELOAD=$TMP/$library \
+		trace "$TMP/$name.gz" ./calls
+	check "$name: status" $? 0
+	clean "$name.gz"
+	check "$name: allocator" "$(header "$name.gz" allocator)" \
+		"$TMP/$library"
+	"$HATF" dump "$name.gz" >records
 	for call in 'alloc size=11 ' 'realloc.* size=77 ' 'alloc size=33 ' \
 		'alloc size=15 .*zeroed=1' 'alloc size=8 ' 'alloc size=99 '; do
-		check "$stacks: $call" "$(count " $call")" 1000
+		check "$name: $call" "$(count " $call")" 1000
 	done
-	check "$stacks: frees" "$(count ' free ')" 6000
+	check "$name: frees" "$(count ' free ')" 6000
 
-	mkdir "forks.$stacks"
-	HATFTRACE_STACKS=$stacks PRELOAD=$TMP/own.so \
-		trace "$TMP/forks.$stacks/%p.gz" ./forks
-	check "$stacks: status of a forking handler" $? 0
-	for file in "forks.$stacks"/*; do
+	mkdir "forks.$name"
+	HATFTRACE_STACKS=$stacks PRELOAD=$TMP/$library \
+		trace "$TMP/forks.$name/%p.gz" ./forks
+	check "$name: status of a forking handler" $? 0
+	for file in "forks.$name"/*; do
 		"$HATF" dump "$file"
 	done >records
-	check "$stacks: blocks of both" "$(count ' alloc size=7 ')" 200
+	check "$name: blocks of both" "$(count ' alloc size=7 ')" 200
+}
+
+for style in gnu sysv; do
+	try off own.$style.so
+	try on:frees own.$style.so
 done
 finish

@@ -160,6 +160,7 @@ try()
 		flags+=(-shared-libsan "-Wl,-rpath,$(dirname "$(clang++ \
 			-print-file-name=libclang_rt.asan-x86_64.so)")")
 		;;
+	*.sysv) flags+=("-Wl,--hash-style=sysv") ;;
 	esac
 	build "$name" "$compiler" "${flags[@]}" || return
 	# Some of these programs do not even run bare.
@@ -174,7 +175,11 @@ try()
 tried=
 for compiler in g++ clang++; do
 	command -v $compiler >/dev/null || continue
-	for how in shared static; do
+	# A program that is built 'sysv' has a DT_HASH but no DT_GNU_HASH.  This
+	# matters if the program itself has the sanitizer's functions, as
+	# clang++ builds it.
+	for how in shared static sysv; do
+		[ $compiler.$how != g++.sysv ] || continue
 		try $compiler address asan AddressSanitizer $how
 		try $compiler thread tsan ThreadSanitizer $how
 		try $compiler leak lsan LeakSanitizer $how
