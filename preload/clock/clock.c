@@ -239,11 +239,12 @@ bool
 clock_go_stamped(void)
 {
 	/*
-	 * The exchanges and drop_tick() are also releases: a thread that
-	 * synchronizes with this thread afterwards, by its own start or by the
-	 * allocator's lock, sees what the exchanges and drop_tick() have
-	 * stored.  seq_cst: the exchanges, the store of drop_tick() and the
-	 * accesses of clock_wake() are in one total order.
+	 * A thread that synchronizes with this thread after this call sees the
+	 * new values of 'clock_unfenced', 'clock_stamped' and 'clock_tick'.
+	 * For example, this thread creates the other thread, or both use the
+	 * allocator's lock.  seq_cst: the exchanges, the store in
+	 * clock_revoke() and the accesses of clock_wake() are in one total
+	 * order.
 	 */
 	const bool was_unfenced = atomic_exchange_explicit(
 		&clock_unfenced, false, memory_order_seq_cst);

@@ -325,9 +325,10 @@ put_time_note(char *buf, size_t nbytes, const struct report *r)
 	}
 	snprintf(buf, nbytes,
 		 "Median of %u runs over at most the first %" PRIu64
-		 " records of each trace: CPU time of\none thread, from and "
-		 "to memory.  The paper's figures are from a 500 MHz Pentium "
-		 "III,\nfrom and to a disk.",
+		 " records of each trace: CPU time of\none thread that reads "
+		 "from memory and writes to memory.  The paper's figures are "
+		 "from\na 500 MHz Pentium III that read from a disk and wrote "
+		 "to a disk.",
 		 r->runs, r->timed_max);
 }
 
