@@ -12,8 +12,9 @@
 #endif
 
 /*
- * Maximum input of one call of lz4.  The output, which may include a block from
- * earlier calls, then fits into FRAME_WRITER_ROOM_NBYTES.
+ * Maximum input of one call of lz4.  The call's output, which may include data
+ * that lz4 has buffered in earlier calls, then fits into
+ * FRAME_WRITER_ROOM_NBYTES.
  */
 #define LZ4_CHUNK_NBYTES ((size_t)32 * 1024)
 
@@ -77,8 +78,8 @@ open_lz4(struct frame_writer *w)
 }
 
 /*
- * If the header of the frame is not yet written, write it.  Return the length
- * of what was written, or an error of lz4.
+ * If the header of the frame is not yet written, write it.  Return the number
+ * of bytes written, or an error code of lz4.
  */
 static size_t
 begin_lz4(struct frame_writer *w, uint8_t *to)

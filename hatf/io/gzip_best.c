@@ -3,10 +3,9 @@
  * gzip_best.c - see gzip_best.h
  *
  * A level of gzip_best.h selects a backend (deflate_backend.h) and one of the
- * backend's levels.  The backend for libdeflate is here, not in hatf/deflate:
- * libdeflate allocates memory by itself, which the recorder, the user of
- * hatf/deflate, must not do.  The work area of this backend is libdeflate's
- * compressor.
+ * backend's levels.  The backend for libdeflate is here, not in hatf/deflate,
+ * because libdeflate calls malloc().  The recorder uses hatf/deflate, and must
+ * not call malloc().  For this backend, 'work' is libdeflate's compressor.
  */
 #include "hatf/io/gzip_best.h"
 

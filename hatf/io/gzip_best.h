@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gzip_best.h - compress a block into one gzip member, also at slow levels
+ * gzip_best.h - compress bytes into one gzip member, also at slow levels
  *
  * The levels are those of hatf_writer.  Levels 1 to 9 are those of deflate.h; 4
  * to 9 are zlib's levels, as in gzip.  Levels 10 to 12 are libdeflate's 6, 10

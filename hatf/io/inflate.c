@@ -74,8 +74,9 @@ inflate_raw(struct inflate *state, const uint8_t *in, size_t in_nbytes,
 	size_t in_used;
 
 	/*
-	 * The parameter for the length is NULL, so libdeflate requires exactly
-	 * 'out_nbytes' bytes of output.
+	 * The last argument could receive the length of the output.  Because it
+	 * is NULL, libdeflate fails unless the output has exactly 'out_nbytes'
+	 * bytes.
 	 */
 	return libdeflate_deflate_decompress_ex(
 		       decompressor(state), in, in_nbytes, out, out_nbytes,

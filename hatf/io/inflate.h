@@ -4,9 +4,9 @@
  *
  * The counterpart of deflate.h.  FORMAT "Compression" defines the form of such
  * a member.  If the member is completely in memory, one call decompresses it.
- * With libdeflate, if the build has it, this call takes half the time of zlib's
- * streams.  The functions give no partial result, so input.c reads members that
- * are damaged, truncated or of another form with zlib's inflate() instead.
+ * If the build has libdeflate, this call takes half the time that zlib's
+ * inflate() takes.  inflate_member() gives no partial result, so input.c uses
+ * zlib's inflate() for members that are damaged, truncated or of another form.
  */
 #ifndef HATF_INFLATE_H
 #define HATF_INFLATE_H
@@ -21,7 +21,7 @@
  */
 #define INFLATE_HEADER_NBYTES 20
 
-/* The state of the library.  Used by one thread at a time. */
+/* A decompressor of libdeflate or zlib.  Used by one thread at a time. */
 struct inflate;
 
 /* Make a decompressor; NULL if there is no memory. */
@@ -33,23 +33,22 @@ void inflate_close(struct inflate *state);
 /*
  * Return the length of the member whose first INFLATE_HEADER_NBYTES bytes are
  * at 'p', as its header states it; 0 if the member does not have the form of
- * FORMAT "Compression".  The result is at least the length of header and
- * trailer together.
+ * FORMAT "Compression".  A result other than 0 is at least the length of header
+ * and trailer together.
  */
 size_t inflate_member_nbytes(const uint8_t *p);
 
 /*
- * Return the length of the data, as the last bytes of the member in[0,
- * in_nbytes) state it.
+ * Return the length of the decompressed data, as the last 4 bytes of the member
+ * in[0, in_nbytes) state it.
  */
 size_t inflate_data_nbytes(const uint8_t *in, size_t in_nbytes);
 
 /*
  * Decompress the member in[0, in_nbytes) into out[0, out_nbytes).  'in_nbytes'
  * is the result of inflate_member_nbytes(), 'out_nbytes' that of
- * inflate_data_nbytes().  Return false if the data is damaged or does not end
- * at the trailer, or if its length or CRC-32 is wrong.  The function may change
- * 'out' even if it returns false.
+ * inflate_data_nbytes().  Return false if the member is damaged in any way; for
+ * instance, if its CRC-32 is wrong.  'out' may be changed even then.
  */
 bool inflate_member(struct inflate *state, const uint8_t *in, size_t in_nbytes,
 		    uint8_t *out, size_t out_nbytes);

@@ -71,8 +71,8 @@ run(void *arg)
 	while ((m = take(a)) != NULL) {
 		/*
 		 * If there was no memory for a decompressor, report every
-		 * member as damaged; input.c then decompresses it with zlib's
-		 * streams.
+		 * member as damaged; input.c then decompresses the members with
+		 * zlib's streams.
 		 */
 		const bool good = inflate != NULL &&
 				  inflate_member(inflate, m->in, m->in_nbytes,

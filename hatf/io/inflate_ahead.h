@@ -7,9 +7,9 @@
  * meantime, other threads decompress them; these threads access only the queue
  * and its members.  Only the reader's thread may call the functions below.
  *
- * The queue has 2 * jobs + 2 members.  Each has INFLATE_AHEAD_MEMBER_NBYTES of
- * memory for its input, and as much for its data.  Memory that the members do
- * not need is never touched.
+ * The queue holds up to 2 * jobs + 2 members.  Each of them has two buffers of
+ * INFLATE_AHEAD_MEMBER_NBYTES, one for its compressed and one for its
+ * decompressed bytes.  The unused ends of these buffers are never touched.
  */
 #ifndef HATF_INFLATE_AHEAD_H
 #define HATF_INFLATE_AHEAD_H
@@ -19,9 +19,9 @@
 #include <stdint.h>
 
 /*
- * The queue takes members of at most this length, and with at most this much
- * data.  The members that the recorder writes are shorter.  Longer members go
- * through zlib's streams.
+ * Maximum length of a member in the queue, both compressed and decompressed.
+ * The members that the recorder writes are shorter.  input.c decompresses
+ * longer members with zlib's streams.
  */
 #define INFLATE_AHEAD_MEMBER_NBYTES ((size_t)512 * 1024)
 
@@ -58,7 +58,8 @@ struct inflate_ahead_member *inflate_ahead_room(struct inflate_ahead *a);
 
 /*
  * Append the member that inflate_ahead_room() returned.  The caller must have
- * set 'in', both lengths and 'file_end'.
+ * stored the compressed bytes at 'in', and must have set 'in_nbytes',
+ * 'out_nbytes' and 'file_end'.
  */
 void inflate_ahead_put(struct inflate_ahead *a);
 

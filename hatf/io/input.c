@@ -7,11 +7,11 @@
  * that its input determines.  So a truncated member yields all of its data that
  * can be recovered, wherever it is cut.
  *
- * A member that is decompressed as a whole must be correct in every respect.
- * If it is not, none of its data has been returned yet.  In this case, zlib's
- * streams read this member again from its start, and also all members after it:
- * first those in the queue 'ahead', then the rest of the buffer and of the
- * file.  From then on, the input ignores the lengths in members.
+ * If a member that input.c decompresses as a whole is damaged, input_read() has
+ * returned none of its data yet.  input.c then sets 'ignores_lengths', and
+ * zlib's streams read this member again from its start, and also all members
+ * after it: first those in the queue 'ahead', then the rest of the buffer and
+ * of the file.
  */
 #include "hatf/io/input.h"
 
@@ -46,10 +46,10 @@
  * the file that has been consumed; with zstd and lz4, BOMB_RATIO_FRAMES times.
  * BOMB_RATIO_FRAMES is also the limit for formats that compress parts of a file
  * (input_may_unpack()), because the whole file may be compressed once more.
- * Input beyond these limits was made to keep a reader busy: deflate reaches at
- * most 1032 to 1, and far less for real data; zstd reaches 14000 to 1 for the
- * log of a program in a tight loop where nothing changes, and 32768 to 1 only
- * for a single repeated byte.
+ * Data beyond these limits was made to keep a reader busy.  Deflate reaches at
+ * most 1032 to 1, and far less for real data.  zstd reaches 14000 to 1 for the
+ * log of a program in a tight loop where nothing changes.  It reaches 32768 to
+ * 1 only for a single repeated byte.
  */
 #define BOMB_RATIO	  1000
 #define BOMB_RATIO_FRAMES 20000
@@ -115,9 +115,9 @@ fill(struct input *in, size_t nbytes)
 }
 
 /*
- * Recognize the kind of frames.  Skippable frames may come first.  They have
- * the same form for zstd and lz4, and so do not show the kind.  Step over them,
- * as far as the buffer reaches.
+ * Recognize the kind of frames.  Skippable frames may come first, but have the
+ * same form for zstd and lz4.  So look for the first other frame that begins in
+ * the buffer.  Consume nothing.
  */
 static enum frame_kind
 recognize_frames(struct input *in)
@@ -154,9 +154,9 @@ init_compressed(struct input *in)
 }
 
 /*
- * Return how many bytes a regular file of this size has from its present
- * position on; UINT64_MAX if that is not known.  Some files of the system have
- * the size 0 and content nevertheless.
+ * Return how many bytes a regular file has after its present position, or
+ * UINT64_MAX if this number is not known.  A 'size' of 0 may be wrong: the
+ * files in /proc have the size 0, but are not empty.
  */
 static uint64_t
 remaining_nbytes(int fd, off_t size)
@@ -339,10 +339,9 @@ take_ahead(struct input *in)
 }
 
 /*
- * Remove the member at the front of 'ahead', which has been used.  If zlib's
- * streams read all members now ('ignores_lengths'), let them go on with the
- * member that is then at the front or, if there is none, with the rest of
- * 'buf'.
+ * Remove the used member at the front of 'ahead'.  If 'ignores_lengths' is set,
+ * let zlib's streams go on with the next member in 'ahead' or, if there is
+ * none, with the rest of 'buf'.
  */
 static void
 drop_ahead(struct input *in)
@@ -364,10 +363,10 @@ drop_ahead(struct input *in)
 }
 
 /*
- * Decompress the next member as a whole.  If its data fits into the 'room'
- * bytes at 'to', store it there, and its length in '*got_ret'; otherwise store
- * it in in->data.  Return false if the member cannot be decompressed as a
- * whole, or if it is damaged.
+ * Decompress the next member as a whole.  If its data fits into to[0, room),
+ * store the data there, and set '*got_ret' to its length.  Otherwise, store the
+ * data in in->data, from which return_data() copies it later.  Return false if
+ * the member cannot be decompressed as a whole, or if it is damaged.
  */
 static bool
 take_member(struct input *in, uint8_t *to, size_t room, size_t *got_ret)
@@ -530,9 +529,10 @@ return_data(struct input *in, uint8_t *to, size_t room)
 }
 
 /*
- * Decompress the next member as a whole.  The caller has used all data of the
- * previous member.  After the call, the new data is in 'to' ('*got_ret' bytes)
- * or at 'data_next'.  Return false if no member can be decompressed as a whole.
+ * Decompress the next member as a whole.  Call this when all data of the
+ * previous member has been returned.  After the call, the new data is in 'to'
+ * ('*got_ret' bytes) or at 'data_next'.  Return false if no member can be
+ * decompressed as a whole.
  */
 static bool
 take_whole(struct input *in, uint8_t *to, size_t room, size_t *got_ret)
@@ -551,7 +551,10 @@ take_whole(struct input *in, uint8_t *to, size_t room, size_t *got_ret)
 	return take_ahead(in);
 }
 
-/* Is the data implausibly long, compared with the bytes of the file? */
+/*
+ * Are 'nbytes' bytes of data more than BOMB_NBYTES, and more than 'ratio' times
+ * as many as the bytes of the file that have been consumed?
+ */
 static bool
 is_implausible(const struct input *in, uint64_t nbytes, uint64_t ratio)
 {

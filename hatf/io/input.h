@@ -8,10 +8,11 @@
  * plain trace begins like a gzip member (1f 8b) or like a frame of
  * frame_reader.h.
  *
- * Members that contain their length (FORMAT "Compression") are decompressed as
- * a whole, which is much faster.  If the caller allows threads, the threads do
- * this ahead of the reader (the queue 'ahead').  All other members, and damaged
- * ones, go through zlib's streams, which return every byte before the damage.
+ * An input decompresses a member that contains its length (FORMAT
+ * "Compression") as a whole, which is much faster than piece by piece.  If the
+ * caller allows threads, they decompress such members ahead of the reader, in
+ * the queue 'ahead'.  All other members, and damaged ones, go through zlib's
+ * streams, which return every byte before the damage.
  *
  * Each input has memory for one buffer of INPUT_BUF_NBYTES.  For gzip, add the
  * data of one member, the states of zlib and inflate.h, and the queue of
@@ -19,11 +20,11 @@
  * thread at a time.
  *
  * An input reads a regular file only up to the length that the file has when
- * the input begins.  Otherwise it might never end, because a program may append
- * to its trace faster than a reader reads.
+ * the input begins.  Otherwise the input might never end, because a program may
+ * append to its trace faster than a reader reads.
  *
- * Invariant: every byte that can be recovered before damage or before the end
- * of the file is returned before the error that stops the reading.
+ * Invariant: before input_read() reports damage or the end of the file, it has
+ * returned every byte before this point that can be recovered.
  */
 #ifndef HATF_INPUT_H
 #define HATF_INPUT_H
@@ -34,7 +35,9 @@
 #define ZLIB_CONST /* make zlib's next_in a pointer to const */
 #include <zlib.h>
 
-/* Size of the buffer: enough for a member that is decompressed as a whole. */
+/*
+ * Size of 'buf': room for a compressed member of INFLATE_AHEAD_MEMBER_NBYTES.
+ */
 #define INPUT_BUF_NBYTES (512 * 1024)
 
 struct inflate_ahead;
@@ -49,18 +52,19 @@ struct input {
 	bool zlib_in_use;
 	/*
 	 * the length or data of a member was wrong, so use only zlib's streams
+	 * from then on
 	 */
 	bool ignores_lengths;
 	/*
-	 * the member at the front of 'ahead' is in use: 'data_next' points to
-	 * its data or, if 'ignores_lengths' is set, 'next' to its compressed
-	 * bytes
+	 * the member at the front of 'ahead' is in use: if 'ignores_lengths' is
+	 * set, 'next' points to its compressed bytes; otherwise, 'data_next'
+	 * points to its decompressed data
 	 */
 	bool from_ahead;
 	int sys_errno; /* errno if 'status' is HATF_IO */
 	/*
-	 * HATF_OK, or the reason why the input ends, even if some bytes are not
-	 * returned yet
+	 * HATF_OK, or the reason why the input ends; input_read() may still
+	 * have bytes to return when this is set
 	 */
 	enum hatf_status status;
 	unsigned jobs;	      /* number of threads of 'ahead'; 0: none */
@@ -90,7 +94,7 @@ struct input {
 };
 
 /*
- * Start to read from 'fd', which the caller keeps, and recognize the
+ * Start to read from 'fd', which the caller closes, and recognize the
  * compression.  'jobs' is the number of threads that may decompress ahead.
  * Errors: HATF_NO_MEMORY, HATF_IO, HATF_NO_LIBRARY.  Call input_fini() even
  * after an error.

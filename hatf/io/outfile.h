@@ -2,9 +2,9 @@
 /*
  * outfile.h - write a file, plain or as one stream of gzip, zstd or lz4
  *
- * An outfile buffers bytes for write().  It keeps the first failure and
- * discards later bytes, so a caller may check once at the end.  Used by one
- * thread at a time.
+ * An outfile buffers bytes for write().  After a failure, it discards all
+ * bytes, and outfile_finish() returns the status of this first failure.  So a
+ * caller may check once, at the end.  Used by one thread at a time.
  */
 #ifndef HATF_OUTFILE_H
 #define HATF_OUTFILE_H
@@ -48,9 +48,9 @@ struct outfile {
 };
 
 /*
- * Prepare to write a file.  If 'compressed', use the library of 'kind', or zlib
- * for FRAME_NONE, at 'level': 1 to 9, or 0 for the library's default.  The
- * caller sets o->fd before writing anything.  Errors: HATF_NO_MEMORY,
+ * Prepare to write a file.  If 'compressed', use the library of 'kind'; for
+ * FRAME_NONE, use zlib.  'level' is 1 to 9, or 0 for the library's default.
+ * The caller sets o->fd before writing anything.  Errors: HATF_NO_MEMORY,
  * HATF_NO_LIBRARY.  Call outfile_fini() even after an error.
  */
 enum hatf_status outfile_init(struct outfile *o, bool compressed,

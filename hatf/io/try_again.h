@@ -12,9 +12,9 @@
 /*
  * Call this when read(2) or write(2) on 'fd' has failed.  Return true if the
  * caller must try again: a signal interrupted the call, or the descriptor is
- * non-blocking and was not ready.  In the second case, first wait for 'events':
- * POLLIN after read(2), POLLOUT after write(2).  After any other failure,
- * return false and leave errno unchanged.
+ * non-blocking and was not ready.  In the second case, wait until 'fd' is ready
+ * before returning true; 'events' is POLLIN after read(2), POLLOUT after
+ * write(2).  After any other failure, return false and leave errno unchanged.
  */
 static inline bool
 try_again(int fd, short events)
