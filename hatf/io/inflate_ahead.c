@@ -72,7 +72,7 @@ run(void *arg)
 		/*
 		 * If there was no memory for a decompressor, report every
 		 * member as damaged; input.c then decompresses the members with
-		 * zlib's streams.
+		 * zlib's inflate().
 		 */
 		const bool good = inflate != NULL &&
 				  inflate_member(inflate, m->in, m->in_nbytes,

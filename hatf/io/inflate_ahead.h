@@ -21,7 +21,7 @@
 /*
  * Maximum length of a member in the queue, both compressed and decompressed.
  * The members that the recorder writes are shorter.  input.c decompresses
- * longer members with zlib's streams.
+ * longer members itself, with zlib's inflate().
  */
 #define INFLATE_AHEAD_MEMBER_NBYTES ((size_t)512 * 1024)
 

@@ -2,9 +2,9 @@
 /*
  * outfile.h - write a file, plain or as one stream of gzip, zstd or lz4
  *
- * An outfile buffers bytes for write().  After a failure, it discards all
- * bytes, and outfile_finish() returns the status of this first failure.  So a
- * caller may check once, at the end.  Used by one thread at a time.
+ * An outfile buffers bytes for write().  After the first failure, it discards
+ * all later bytes, and outfile_finish() returns the status of this failure.  So
+ * a caller may check once, at the end.  Used by one thread at a time.
  */
 #ifndef HATF_OUTFILE_H
 #define HATF_OUTFILE_H

@@ -3,9 +3,9 @@
  * dtd.c - see dtd.h
  *
  * A recursive-descent parser with one token of lookahead.  The grammar needs no
- * more: after a name, '.' begins a property, ':' a record and '*' a repetition.
- * Because the parser is written by hand, its messages can say what it expected
- * in terms of the language, and a counter can limit the nesting.
+ * more: after a name, '.' begins a property, ':' a record and '*' a
+ * repetition.  The parser is written by hand, so its messages can use the terms
+ * of the language, and a counter can limit the nesting.
  */
 #include "hatf/metatf/dtd.h"
 
@@ -19,8 +19,8 @@
 /* A DTD, and the memory of all its parts. */
 struct owned_dtd {
 	/*
-	 * The first member, so that dtd_close() can cast its address to the
-	 * address of the whole struct.
+	 * The first member, so that dtd_close() can cast a pointer to 'dtd' to
+	 * a pointer to the whole struct.
 	 */
 	struct dtd dtd;
 	struct arena arena;
@@ -52,7 +52,10 @@ is_word(const struct parser *p, const char *word)
 	return t->kind == TOKEN_NAME && strcmp(t->text, word) == 0;
 }
 
-/* Step over the mark 'mark'; fail if the current token is another one. */
+/*
+ * If the current token is the mark 'mark', step over it.  Otherwise, fail with
+ * a message that says that 'want' was expected.
+ */
 static bool
 take_mark(struct parser *p, char mark, const char *want)
 {
@@ -193,9 +196,10 @@ finish_property(struct parser *p, struct dtd_property *property)
 }
 
 /*
- * Set the name of a property of dialect 1.2, for which the DTD names only the
- * field.  A number ("tag = 1") is the field's "value", an interpretation ("size
- * = none") is the field's "interpretation".  Refuse all other values.
+ * In dialect 1.2, a DTD may write FIELD = VALUE, without the name of the
+ * property.  Set this name: "value" if VALUE is a number ("tag = 1"),
+ * "interpretation" if VALUE is an interpretation ("size = none").  Refuse all
+ * other values.
  */
 static bool
 name_property_1_2(struct parser *p, struct dtd_property *property)
@@ -261,9 +265,9 @@ parse_declaration(struct parser *p, enum dtd_type type)
 }
 
 /*
- * Parse the rest of a property.  The caller has read 'name', the first name of
- * the property.  This name is a field or, in dialect 1.2, it may be the type of
- * a field.  Return NULL on failure.
+ * Parse the rest of a property.  The caller has read 'name', the first word of
+ * the property: the name of a field or, in dialect 1.2, possibly a type ("int"
+ * or "string").  Return NULL on failure.
  */
 static struct dtd_property *
 parse_any_property(struct parser *p, const char *name, struct dtd_place place)
@@ -279,8 +283,8 @@ parse_any_property(struct parser *p, const char *name, struct dtd_place place)
 }
 
 /*
- * Fail if ':' comes after 'name': the braces of a record must not define a
- * record.
+ * Fail if ':' comes after 'name', because the braces of a record may contain
+ * only properties, not records.
  */
 static bool
 check_no_record(struct parser *p, const char *name)
@@ -499,8 +503,8 @@ parse_section(struct parser *p, struct dtd_place place, const char *comment)
 }
 
 /*
- * Does a section begin at the current token?  In dialect 1.1, the dialect of
- * the talk, the word may also be "Section".
+ * Does a section begin at the current token?  A section begins with the word
+ * "section"; dialect 1.1 also allows "Section".
  */
 static bool
 begins_section(const struct parser *p)
@@ -582,9 +586,10 @@ span_names(const struct comment_span *span, enum dtd_dialect *dialect)
 }
 
 /*
- * Determine the dialect.  Call this after reading the first token.  A header
- * with ## or a declaration with a type means 1.2.  Otherwise, the dialect is
- * the one that a comment names, or 1.0 if no comment names one.
+ * Determine the dialect.  Call this after reading the first token.  The dialect
+ * is 1.2 if the DTD has a header with ##, or if the first definition is a
+ * declaration with a type.  Otherwise, the dialect is the one that a comment
+ * before the first definition names, or 1.0 if no such comment names one.
  */
 static void
 tell_dialect(struct parser *p)

@@ -28,8 +28,9 @@
 #define DTD_MAX_NBYTES ((size_t)4 << 20)
 
 /*
- * Maximum depth of fields inside fields, where the innermost name counts as a
- * level.  The same limit holds for the depth of records inside records.
+ * Maximum depth of fields inside fields.  A name alone has the depth 1, a group
+ * of names has the depth 2.  The same limit holds for the depth of records
+ * inside records.
  */
 #define DTD_MAX_DEPTH 32
 
@@ -51,8 +52,8 @@ struct dtd_error {
 };
 
 /*
- * The values of the field 'property' of a metadata record.  The value 0, which
- * is not listed here, stands for the width.
+ * The interpretations, with their numbers in the field 'property' of a metadata
+ * record.  In this field, 0 stands for the width.
  */
 enum dtd_interpretation {
 	DTD_NONE = 1,
@@ -88,8 +89,8 @@ struct dtd_value {
 	struct dtd_number args[2];
 	const char *field, *property; /* parts of a reference */
 	/*
-	 * The text of a DTD_STRING or, in dialect 1.2, of a DTD_DEFAULT; or
-	 * NULL.
+	 * The text of a DTD_STRING or, in dialect 1.2, the text after
+	 * "default".  NULL if there is no text.
 	 */
 	const char *text;
 };
@@ -137,8 +138,8 @@ struct dtd_record {
 	struct dtd_record *next;
 	struct dtd_place place;
 	/*
-	 * The comments before the record, with blanks for control characters;
-	 * or NULL.
+	 * The comments before the record, with blanks for control characters.
+	 * NULL if there are none.
 	 */
 	const char *comment;
 	/* Comment after the record, on the same line; or NULL. */
@@ -177,7 +178,7 @@ struct dtd {
 
 /*
  * Parse 'nbytes' bytes of 'text'.  Return a DTD, which the caller frees with
- * dtd_close(), or NULL; then '*err' has the reason.
+ * dtd_close().  On failure, return NULL and describe the error in '*err'.
  */
 struct dtd *dtd_parse(const char *text, size_t nbytes, struct dtd_error *err);
 void dtd_close(struct dtd *dtd);

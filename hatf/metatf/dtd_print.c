@@ -88,8 +88,8 @@ put_string(struct printer *p, const char *text)
 /* ----------------------------------------------------------------- comments */
 
 /*
- * Print a line of a comment without the blanks around it, but with one blank
- * before a '*'.  Omit an empty line.
+ * Print a line of a comment without the blanks at its start and end.  If the
+ * line then begins with '*', print one blank before it.  Omit an empty line.
  */
 static void
 print_comment_line(struct printer *p, const char *line, size_t nbytes)
@@ -448,8 +448,8 @@ print_records(struct printer *p, const struct dtd_record *first)
 }
 
 /*
- * In dialect 1.2, print each record of a length and bytes as a string.  In the
- * other dialects, print each string as such a record.
+ * In dialect 1.2, print as strings the records for which is_text() is true.  In
+ * the other dialects, print each string with print_text_record().
  */
 static void
 print_texts(struct printer *p, const struct dtd_defs *defs)
@@ -505,8 +505,8 @@ print_section(struct printer *p, const struct dtd_section *s)
 /* ---------------------------------------------------------------------- DTD */
 
 /*
- * Does 'is_so' return true for any record of the DTD?  Do not call 'is_so' for
- * records that are defined inside fields.
+ * Does 'is_so' return true for any record of the DTD?  Ignore records that are
+ * defined inside fields.
  */
 static bool
 any_record(const struct dtd *dtd, bool (*is_so)(const struct dtd_record *r))
@@ -555,9 +555,9 @@ uses_vfield(const struct dtd_record *r)
 }
 
 /*
- * For dialect 1.2, print the lines of the DTD that begin with ##.  If the DTD
- * has no such lines, or for another dialect, print a line that names the
- * version.
+ * In dialect 1.2, print the DTD's header: its first lines, which begin with ##.
+ * In the other dialects, or if the DTD has no header, print a line that names
+ * the dialect.
  */
 static void
 print_header(struct printer *p)

@@ -8,8 +8,8 @@
 #include <stdio.h>
 
 /*
- * Write a DTD to 'f' in a dialect, with its comments.  If the output is parsed
- * and written again in this dialect, the result is the same.
+ * Write a DTD to 'f' in the dialect 'to', with the DTD's comments.  Parsing the
+ * output and writing it again in this dialect gives the same text.
  *
  * Dialect 1.0 reserves the tags 1 to 3.  If a DTD of another dialect uses one
  * of these tags, dtd_print() adds 3 to all tags of the DTD when it writes

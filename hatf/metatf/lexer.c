@@ -100,9 +100,10 @@ advance(struct lexer *x, size_t nbytes)
 /* ----------------------------------------------------------------- comments */
 
 /*
- * Note a comment that begins at 'begin', in line 'line', and ends at 'x->next'.
- * Drop older comments that a token separates from this comment, because a span
- * that contains both comments would also contain the token.
+ * Add a comment to 'x->trailing' or 'x->comment'.  The comment begins at
+ * 'begin', in line 'line', and ends at 'x->next'.  First drop older comments
+ * that a token separates from this comment, because a span that contains both
+ * comments would also contain the token.
  */
 static void
 note_comment(struct lexer *x, const char *begin, unsigned line)

@@ -54,8 +54,8 @@ void lexer_init(struct lexer *x, struct arena *arena, const char *text,
 		size_t nbytes, struct dtd_error *err);
 
 /*
- * Read the next token.  On failure, return false; '*err' has the reason of the
- * first failure.
+ * Read the next token.  On failure, return false; the '*err' that was given to
+ * lexer_init() then describes the first failure.
  */
 bool lexer_step(struct lexer *x);
 
@@ -65,8 +65,9 @@ bool lexer_step(struct lexer *x);
  * lexer_take_comment() returns a copy of this group.  lexer_take_trailing()
  * returns a copy of only those comments of the group that begin on the line on
  * which the token before the group ends.  Neither function returns a comment a
- * second time.  If no such comment is left, return NULL.  If there is no memory
- * for the copy, record an error as lexer_fail() does, and return NULL.
+ * second time.  Both functions return NULL if no such comment is left.  If
+ * there is no memory for the copy, they record an error as lexer_fail() does,
+ * and return NULL.
  */
 const char *lexer_take_comment(struct lexer *x);
 const char *lexer_take_trailing(struct lexer *x);

@@ -32,8 +32,8 @@ static const char predefined_text[] =
 /* A schema, and the memory of all its parts. */
 struct owned_schema {
 	/*
-	 * The first member, so that schema_close() can cast its address to the
-	 * address of the whole struct.
+	 * The first member, so that schema_close() can cast a pointer to
+	 * 'schema' to a pointer to the whole struct.
 	 */
 	struct schema schema;
 	struct arena arena;
@@ -200,7 +200,7 @@ add_predefined(struct build *b, struct schema_section *s)
 	return true;
 }
 
-/* Add the records of a scope to the section, except those without a tag. */
+/* Add the records of 'defs' to the section, except those without a tag. */
 static bool
 add_records(struct build *b, struct schema_section *s,
 	    const struct dtd_defs *defs, const struct scope *scope)
@@ -287,8 +287,8 @@ is_plain(const struct build *b, const struct dtd_defs *defs)
 }
 
 /*
- * Can a record be longer than 0 bytes?  A field of bytes is always empty if
- * another field gives its width, and the value of the other field is always 0.
+ * Can a record be longer than 0 bytes?  A field of bytes takes no bytes if its
+ * width is the value of another field with the interpretation "default 0".
  */
 static bool
 takes_bytes(const struct schema_record *r)

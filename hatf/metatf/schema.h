@@ -19,7 +19,10 @@
 #define SCHEMA_MAX_ALL_FIELDS (1u << 18) /* fields of all records */
 #define SCHEMA_MAX_WIDTH      (1u << 20) /* width of a field, in bytes */
 
-/* Number of the global section: the records before the first section record. */
+/*
+ * Number of the global section: the records of a trace before its first section
+ * record.
+ */
 #define SCHEMA_GLOBAL 0
 
 /* Index that stands for no field. */
@@ -59,11 +62,10 @@ struct schema_field {
 	 */
 	uint32_t value_from;
 	/*
-	 * Index of the field's previous value among the previous values that
-	 * the section keeps.  The interpretations delta and stride compute a
-	 * value by adding to the previous one.  All fields whose interpretation
-	 * comes from the same property share one previous value, and so one
-	 * index.
+	 * The interpretations delta and stride add to a previous value.  All
+	 * fields of a section whose interpretation comes from the same property
+	 * of the DTD share one previous value.  'history' is the index of this
+	 * value in the section, from 0.
 	 */
 	uint32_t history;
 	struct dtd_place place;
@@ -73,14 +75,16 @@ enum schema_step_kind {
 	STEP_FIELD,  /* a number or bytes */
 	STEP_NESTED, /* the fields of a nested record, up to 'end' */
 	/*
-	 * The steps up to 'end', repeated as often as the value of a field
-	 * says.
+	 * The steps up to 'end', repeated as often as the value of the field
+	 * 'field' says.
 	 */
 	STEP_REPEAT,
 };
 
 /*
- * The fields of a record as a tree in depth-first order.
+ * A node of the tree of a record's fields.  The array 'steps' of a record has
+ * the nodes in depth-first order.  The first line below is from a DTD, and the
+ * other lines show its steps:
  *
  *	(tag, n, n*(address, line), name : vfield)
  *
@@ -91,9 +95,9 @@ struct schema_step {
 	enum schema_step_kind kind;
 	/*
 	 * The name is unique among the names of the sibling steps: the second
-	 * field "address" is "address_2".  An array of a field or record has
-	 * the name of this field or record.  The name of an array of a group is
-	 * the name of its count followed by "_items".
+	 * field "address" is "address_2".  A STEP_REPEAT that repeats one field
+	 * or record has the name of this field or record.  A STEP_REPEAT that
+	 * repeats a group has the name of the count, followed by "_items".
 	 */
 	const char *name;
 	/* STEP_FIELD: index of the field; STEP_REPEAT: index of the count */
@@ -133,7 +137,7 @@ struct schema_section {
 	/*
 	 * First the section's own records, then those of the global section,
 	 * then the predefined records comment, section and metadata.  A section
-	 * without tags has one record.
+	 * without tags has only one record, its own.
 	 */
 	struct schema_record *records;
 	uint32_t record_count;
@@ -152,22 +156,25 @@ struct schema {
 	uint32_t section_count;
 };
 
-/* Called for each harmless peculiarity of a DTD, such as an unused property. */
+/*
+ * schema_open() calls this function for each harmless peculiarity of a DTD,
+ * such as an unused property.
+ */
 typedef void schema_note(void *ctx, struct dtd_place place, const char *text);
 
 /*
  * Make the schema of 'dtd', which must outlive the schema.  'note' may be NULL.
- * Return NULL on failure; then '*err' has the reason.
+ * On failure, return NULL and describe the error in '*err'.
  */
 struct schema *schema_open(const struct dtd *dtd, schema_note *note, void *ctx,
 			   struct dtd_error *err);
 void schema_close(struct schema *schema);
 
 /*
- * Can sectionStride take its values from this section?  It can if the section
- * has exactly one record of its own, if this record has exactly one number
- * besides the tag, and if the interpretation of this number is not
- * sectionStride.
+ * Can a field with sectionStride take its numbers from this section?  The
+ * section must have exactly one record of its own.  Besides the tag, this
+ * record must have exactly one field: a number that is not repeated and does
+ * not have the interpretation sectionStride.
  */
 bool schema_has_elements(const struct schema_section *section);
 

@@ -398,7 +398,8 @@ expand_nested(struct draft *d, const struct dtd_record *record,
 
 /*
  * Return the record that a name stands for, or NULL.  Set '*scope_ret' to the
- * scope that defines the record; for a predefined record, to an empty scope.
+ * scope that defines the record.  For a predefined record, set '*scope_ret' to
+ * an empty scope.
  */
 static const struct dtd_record *
 find_record(const struct build *b, const struct scope *scope, const char *name,
@@ -417,7 +418,10 @@ find_record(const struct build *b, const struct scope *scope, const char *name,
 	return record;
 }
 
-/* Return the name of an array; the function may build the name in 'text'. */
+/*
+ * Return the name of the STEP_REPEAT for 'f'.  A name that ends with "_items"
+ * is stored in 'text'.
+ */
 static const char *
 array_name(const struct dtd_field *f, char text[300])
 {
@@ -451,8 +455,8 @@ add_repeat(struct draft *d, const struct dtd_field *f, uint32_t count,
 }
 
 /*
- * Add "count * field".  The count is an earlier field of this record, or a new
- * field in front of the fields that it counts.
+ * Add the repetition "count * field".  If the record has no earlier field with
+ * the name of the count, add the count as a field in front of the repetition.
  */
 static bool
 expand_repeat(struct draft *d, const struct dtd_field *f,

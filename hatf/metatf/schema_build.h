@@ -22,9 +22,10 @@ struct build {
 	/* for each property, by its ordinal: does a field use it? */
 	bool *is_used;
 	/*
-	 * For each property, by its ordinal: 1 plus the 'history' (schema.h) of
-	 * the fields that use the property in the section that is being made;
-	 * 0: no such field yet.
+	 * For each property: 1 plus the 'history' (schema.h) of the fields that
+	 * use the property in the section that is being made; 0 if there is no
+	 * such field yet.  The index is the property's ordinal; for predefined
+	 * properties, the ordinal plus dtd->property_count.
 	 */
 	uint32_t *histories;
 	uint32_t history_count;

@@ -46,8 +46,8 @@ struct draft {
 
 /*
  * Return the last field with this name before the present place, or
- * SCHEMA_NO_FIELD.  Ignore a field in a repetition that does not contain this
- * place, because the field may have several values or none.
+ * SCHEMA_NO_FIELD.  Ignore a field in a repetition that does not contain the
+ * present place, because such a field may have several values or none.
  */
 uint32_t draft_earlier_field(const struct draft *d, const char *name);
 

@@ -32,8 +32,8 @@ struct byte_source {
 };
 
 /*
- * Begin to read 'nbytes' bytes of 'fd' from 'offset' on.  With 'is_compressed',
- * these bytes are a gzip stream.  Return false if there is no memory.
+ * Begin to read 'nbytes' bytes of 'fd' from 'offset' on.  If 'is_compressed' is
+ * true, these bytes are a gzip stream.  Return false if there is no memory.
  */
 bool byte_source_init(struct byte_source *s, int fd, uint64_t offset,
 		      uint64_t nbytes, bool is_compressed);

@@ -3,7 +3,7 @@
  * field_state.h - how the fields of a section are stored at present
  *
  * The DTD defines the state at the start of a trace; metadata records change
- * it.  A number is
+ * it.  The number that a field represents is
  *
  * 	add + (keep & previous) + ((stored ^ sign) - sign)
  *
@@ -13,8 +13,8 @@
  * and sectionOffset.
  *
  * Under default, stride and sectionStride a field stores nothing.  When
- * metadata sets one of the other interpretations, the field gets back its last
- * nonzero width (FORMAT.md, "Widths", holds for Meta-TF, too).
+ * metadata sets one of the other interpretations, the field's 'width' becomes
+ * 'last_width', as FORMAT.md, "Widths", requires for HATF.
  */
 #ifndef HATF_FIELD_STATE_H
 #define HATF_FIELD_STATE_H
@@ -65,17 +65,17 @@ void section_state_fini(struct section_state *s);
 /*
  * Continue with another version of the section, which has more own records
  * after the old ones.  The fields of the old own records keep their state.  All
- * other fields get the state that the DTD defines.  Return false if there is no
- * memory, or if the old own records have other tags or fields.  If the function
- * returns false, the state is unchanged.
+ * other fields get the state that the DTD defines.  Return false and leave the
+ * state unchanged if there is no memory, or if 'section' changes the tags or
+ * fields of the old own records.
  */
 bool section_state_extend(struct section_state *s,
 			  const struct schema_section *section);
 
 /*
  * Carry out a metadata record.  If 'property' is 0, set the width of a field.
- * Otherwise, set its interpretation to 'property', an enum dtd_interpretation.
- * Return NULL, or the reason why the record is illegal.
+ * Otherwise, set the interpretation of the field to 'property', an enum
+ * dtd_interpretation.  Return NULL, or the reason why the record is illegal.
  */
 const char *section_state_set(struct section_state *s,
 			      const struct schema *schema,
@@ -96,8 +96,9 @@ field_decode(const struct section_state *s, const struct field_state *f,
 }
 
 /*
- * Compute the bytes to store for a number.  Return false if the field cannot
- * represent this number in its present state.
+ * Set '*stored_ret' to the number that the record must store, so that the field
+ * represents 'number'.  Return false if the field cannot represent 'number' in
+ * its present state.
  */
 static inline bool
 field_encode(const struct section_state *s, const struct field_state *f,
