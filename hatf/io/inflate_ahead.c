@@ -162,8 +162,9 @@ inflate_ahead_close(struct inflate_ahead *a)
 }
 
 /*
- * Only the reader's thread calls the functions below.  It is also the only
- * thread that changes 'front' and 'back', so it may read them without the lock.
+ * Only the reader's thread calls the functions below, and no other thread
+ * changes 'front' and 'back'.  So these functions may read both without the
+ * lock.
  */
 
 bool

@@ -75,8 +75,8 @@ read_some(struct input *in, uint8_t *to, size_t nbytes)
 }
 
 /*
- * Read into 'to' and count the bytes.  At the end of the file, or if read()
- * fails, return 0 and set 'status'.
+ * Read into 'to', and add the number of bytes to 'file_nbytes'.  At the end of
+ * the file, or if read() fails, return 0 and set 'status'.
  */
 static size_t
 read_file(struct input *in, uint8_t *to, size_t nbytes)
@@ -258,9 +258,10 @@ fill_from_next(struct input *in, size_t nbytes, bool may_block)
 }
 
 /*
- * Read the next member into the buffer.  Return its length, and store the
- * length of its data.  Return 0 if the member cannot be decompressed as a
- * whole, or if 'may_block' is false and the member has not arrived completely.
+ * Read the next member into the buffer.  Return its length, and set
+ * '*data_nbytes_ret' to the length of its data.  Return 0 if the member cannot
+ * be decompressed as a whole, or if 'may_block' is false and the member has not
+ * arrived completely.
  */
 static size_t
 whole_member(struct input *in, bool may_block, size_t *data_nbytes_ret)
@@ -278,8 +279,8 @@ whole_member(struct input *in, bool may_block, size_t *data_nbytes_ret)
 }
 
 /*
- * Copy members to the queue of the threads until the queue is full or
- * whole_member() returns 0.
+ * Copy members to the queue 'ahead' until the queue is full or whole_member()
+ * returns 0.
  */
 static void
 feed_ahead(struct input *in)
@@ -313,8 +314,8 @@ read_front(struct input *in, const struct inflate_ahead_member *m)
 
 /*
  * Take the member at the front of 'ahead', and let 'data_next' point to its
- * data.  Return false if there is no member, or if it is damaged.  After a
- * damaged member, 'next' points to the bytes of this member.
+ * data.  Return false if there is no member.  If the member is damaged, let
+ * 'next' point to its compressed bytes, and return false.
  */
 static bool
 take_ahead(struct input *in)
@@ -447,8 +448,8 @@ begin_member(struct input *in)
 		return false;
 	/*
 	 * If the next byte does not begin a member, zeros or other data follow
-	 * the last member.  Check this here, because zlib would need two bytes
-	 * to notice it.
+	 * the last member.  Check this here, because zlib would notice it only
+	 * at the second byte, which may be missing.
 	 */
 	if (*in->next != GZIP_ID1) {
 		in->status = HATF_BAD_COMPRESSION;
@@ -460,7 +461,7 @@ begin_member(struct input *in)
 
 /*
  * Continue a member until there is data in 'to' or the member ends.  Return the
- * length of the data; '*more_ret' is false if nothing more can be read.
+ * length of the data.  Set '*more_ret' to false if nothing more can be read.
  */
 static size_t
 read_member(struct input *in, uint8_t *to, uInt room, bool *more_ret)

@@ -14,14 +14,14 @@
  * the queue 'ahead'.  All other members, and damaged ones, go through zlib's
  * streams, which return every byte before the damage.
  *
- * Each input has memory for one buffer of INPUT_BUF_NBYTES.  For gzip, add the
- * data of one member, the states of zlib and inflate.h, and the queue of
- * inflate_ahead.h; for frames, add what frame_reader.h needs.  Used by one
- * thread at a time.
+ * An input allocates a buffer of INPUT_BUF_NBYTES.  For gzip, it also allocates
+ * memory for the data of one member, the states of zlib and inflate.h, and the
+ * queue of inflate_ahead.h; for frames, a frame_reader.  Used by one thread at
+ * a time.
  *
  * An input reads a regular file only up to the length that the file has when
- * the input begins.  Otherwise the input might never end, because a program may
- * append to its trace faster than a reader reads.
+ * input_init() is called.  Otherwise the input might never end, because a
+ * program may append to its trace faster than a reader reads.
  *
  * Invariant: before input_read() reports damage or the end of the file, it has
  * returned every byte before this point that can be recovered.

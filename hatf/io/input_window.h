@@ -19,8 +19,8 @@
 #include "hatf/io/input.h"
 
 /*
- * Size of the window.  It has room for the longest record of every format; JSON
- * takes up to 6 bytes for one byte of a record.
+ * Size of the window.  It has room for the longest record of every format, even
+ * of JSON, which takes up to 6 bytes for one byte of a record.
  */
 #define INPUT_WINDOW_NBYTES (512 * 1024)
 

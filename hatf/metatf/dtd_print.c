@@ -386,7 +386,7 @@ put_braces(struct printer *p, const struct dtd_record *r)
 	put(p, "}");
 }
 
-/* Does this record consist of a length, and bytes of this length? */
+/* Does this record consist of a length, and a field of as many bytes? */
 static bool
 is_text(const struct dtd_record *r)
 {

@@ -445,7 +445,7 @@ check_section_fields(struct build *b, struct schema *schema)
 
 /* -------------------------------------------------------------------- notes */
 
-/* Where to report the peculiarities of a DTD that has no error. */
+/* The function to call for each peculiarity of a DTD, and its argument. */
 struct notes {
 	const struct build *b;
 	schema_note *note;
@@ -507,8 +507,8 @@ note_records(const struct notes *n, const struct dtd_defs *defs, bool is_plain)
 }
 
 /*
- * Call the note function for each peculiarity of the DTD.  Do not look for
- * peculiarities of records that are defined inside fields.
+ * Call the note function for each peculiarity of the DTD.  Ignore records that
+ * are defined inside fields.
  */
 static void
 give_notes(const struct notes *n)

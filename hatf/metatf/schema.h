@@ -123,9 +123,7 @@ struct schema_record {
 	uint32_t field_count;
 	struct schema_step *steps;
 	uint32_t step_count;
-	/*
-	 * Number of the record's first field among all fields of the section.
-	 */
+	/* Index of the record's first field among all fields of the section. */
 	uint32_t first_field;
 	struct dtd_place place;
 	const char *comment; /* the DTD's comment before the record, or NULL */

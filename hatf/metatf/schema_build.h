@@ -50,8 +50,8 @@ bool build_has_tag(const struct build *b, const struct dtd_record *record);
 bool build_stores_nothing(enum dtd_interpretation interpretation);
 
 /*
- * Make a record.  'scope' is the scope around the record's own braces.  Return
- * false on failure.
+ * Make '*out' from 'record'.  'scope' is the scope around the braces of
+ * 'record'.  Return false on failure.
  */
 bool build_record(struct build *b, const struct dtd_record *record,
 		  const struct scope *scope, struct schema_record *out);

@@ -61,7 +61,7 @@ byte_source_need(struct byte_source *s, size_t nbytes)
 
 /*
  * Skip the bytes that are left, to verify the checksum at the end of compressed
- * data.  Return false if the source fails.
+ * data.  Return false if reading fails, or if the data is damaged.
  */
 bool byte_source_drain(struct byte_source *s);
 

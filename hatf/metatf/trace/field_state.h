@@ -73,9 +73,10 @@ bool section_state_extend(struct section_state *s,
 			  const struct schema_section *section);
 
 /*
- * Carry out a metadata record.  If 'property' is 0, set the width of a field.
- * Otherwise, set the interpretation of the field to 'property', an enum
- * dtd_interpretation.  Return NULL, or the reason why the record is illegal.
+ * Carry out a metadata record, which changes the field with the index 'field'
+ * in 'record'.  If 'property' is 0, set the width of the field.  Otherwise, set
+ * its interpretation to 'property', an enum dtd_interpretation.  Return NULL,
+ * or the reason why the metadata record is illegal.
  */
 const char *section_state_set(struct section_state *s,
 			      const struct schema *schema,
