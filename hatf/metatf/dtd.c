@@ -443,8 +443,8 @@ parse_def(struct parser *p, struct defs_end *end)
 }
 
 /*
- * Fail, because the current token does not begin a definition.  A ';' is a
- * common mistake, for which the message says where a ';' may stand.
+ * Fail, because the current token does not begin a definition.  If the token is
+ * a ';', which is a common mistake, the message says where a ';' may stand.
  */
 static bool
 expected_definition(struct parser *p, const char *want)

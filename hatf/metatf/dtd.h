@@ -187,8 +187,9 @@ void dtd_close(struct dtd *dtd);
 const char *dtd_dialect_name(enum dtd_dialect dialect);
 
 /*
- * Does this line of a comment have the form "// Meta-TF version 1.0"?  Such a
- * line before the first definition names the dialect.
+ * Does this line of a comment name a dialect, as in "// Meta-TF version 1.0"?
+ * If so, set '*dialect'.  A DTD may have such a line before its first
+ * definition.
  */
 bool dtd_names_version(const char *line, size_t nbytes,
 		       enum dtd_dialect *dialect);
