@@ -65,7 +65,7 @@ struct mtf_reader {
 	uint64_t record_count;
 	/*
 	 * In a plain section (without tags): how many consecutive records, up
-	 * to now, took neither bytes nor numbers of another section.
+	 * to now, took no byte of the section and no number of a column.
 	 */
 	size_t empty_count;
 	/* The record being read. */
@@ -93,7 +93,7 @@ bool reader_no_memory(struct mtf_reader *r);
 bool reader_count(struct mtf_reader *r, uint64_t n);
 
 /*
- * Record the error that a source has ended inside a record or has failed.
+ * Record the error of 's', which has failed, or has ended inside a record.
  * Return false.
  */
 bool reader_fail_source(struct mtf_reader *r, const struct byte_source *s);
@@ -126,24 +126,29 @@ reader_read_stored(struct mtf_reader *r, struct byte_source *s, unsigned width,
 }
 
 /*
- * Add a value to the record.  Return false if there are too many values, or if
- * there is no memory.
+ * Append 'value' to r->values.  Record an error and return false if there are
+ * too many values, or if there is no memory.
  */
 bool reader_add_value(struct mtf_reader *r, struct mtf_value value);
 
 /*
- * Set the pointers of the values that are bytes.  Call this after all bytes are
- * at their final addresses.
+ * Set 'bytes' of each value in r->values that is bytes.  Call this when the
+ * record is complete, because r->bytes may move before then.
  */
 void reader_fix_bytes(struct mtf_reader *r);
 
-/* Read the fields of the record r->type.  The caller has read its tag. */
+/* Read the fields of a record of type r->type.  The caller has read the tag. */
 bool reader_read_fields(struct mtf_reader *r, struct cursor *c);
 
-/* Read and carry out a metadata record.  The caller has read its tag. */
+/*
+ * Read and carry out a metadata record.  The caller has read the record's tag.
+ */
 bool reader_read_metadata(struct mtf_reader *r, struct cursor *c);
 
-/* Read a tag, unless the section is plain, and set r->type to the record. */
+/*
+ * Read a tag and set r->type.  In a plain section, which has no tags, only set
+ * r->type.
+ */
 bool reader_read_tag(struct mtf_reader *r, struct cursor *c);
 
 /* Begin to read a section.  If 'entry' is NULL, the bytes come from 'outer'. */

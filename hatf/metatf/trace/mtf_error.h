@@ -12,8 +12,8 @@
 struct mtf_error {
 	bool has_failed;
 	/*
-	 * offset in the file or, if the section is compressed, in its
-	 * decompressed data; MTF_NOWHERE: none
+	 * offset of the error in the file or, in a compressed section, in the
+	 * decompressed data of the section; MTF_NOWHERE: no offset
 	 */
 	uint64_t offset;
 	uint64_t record; /* number of data records before the error */

@@ -51,8 +51,8 @@ mtf_read_dtd(int fd, const struct mtf_header *h, size_t *nbytes_ret,
 		return NULL;
 	}
 	/*
-	 * If the text is too long, read one byte more than is allowed; the
-	 * parser then refuses the text.
+	 * Stop after DTD_MAX_NBYTES + 1 bytes: the parser refuses a text of
+	 * this length.
 	 */
 	while (*nbytes_ret <= DTD_MAX_NBYTES &&
 	       byte_source_copy(&s, text + *nbytes_ret, 1))

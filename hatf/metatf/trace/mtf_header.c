@@ -51,7 +51,10 @@ mtf_header_section(const struct mtf_header *h, unsigned number)
 
 /* ------------------------------------------------------------------ reading */
 
-/* Read the part of the header that does not depend on the class. */
+/*
+ * Read the first FIXED_NBYTES bytes, which have the same layout in both
+ * classes.
+ */
 static bool
 read_fixed(struct mtf_header *h, const uint8_t *bytes, size_t nbytes,
 	   struct mtf_error *err)
@@ -86,8 +89,8 @@ read_fixed(struct mtf_header *h, const uint8_t *bytes, size_t nbytes,
 }
 
 /*
- * Check the entry of a section.  If the section would end after the file,
- * shorten the section to the end of the file.
+ * Check 'e', the entry of a section at 'offset' in the header.  If the file
+ * ends before the section does, shorten the section to end with the file.
  */
 static bool
 check_entry(struct mtf_header *h, struct mtf_section_entry *e, uint64_t offset,

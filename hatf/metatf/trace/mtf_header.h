@@ -66,10 +66,10 @@ struct mtf_header {
 };
 
 /*
- * Read a header from the first bytes of a file of 'file_nbytes' bytes.  If a
- * section would end after the end of the file, shorten it to the end of the
- * file, and set 'is_cut'.  If the header is invalid, set '*err' and return
- * false.
+ * Read a header from 'bytes', the first 'nbytes' bytes of a file of
+ * 'file_nbytes' bytes.  If the file ends before a section does, shorten the
+ * section to end with the file, and set 'is_cut' of the header and of the
+ * section's entry.  If the header is invalid, set '*err' and return false.
  */
 bool mtf_header_read(struct mtf_header *h, const uint8_t *bytes, size_t nbytes,
 		     uint64_t file_nbytes, struct mtf_error *err);

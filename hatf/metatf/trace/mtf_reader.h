@@ -3,11 +3,12 @@
  * mtf_reader.h - read a Meta-TF trace by its schema
  *
  * Records come in the order of the file.  A section from which other records
- * take numbers (sectionStride) is a column.  The reader reads a column together
- * with these records, and does not return the records of the column.
+ * take numbers (sectionStride) is a column.  The reader reads a number of a
+ * column when a record takes that number, and does not return the records of
+ * the column.
  *
- * A reader needs a byte_source for each section that is read at the same time,
- * and room for the values and bytes of the largest record (MTF_MAX_VALUES,
+ * A reader has a byte_source for each section that it has begun and not ended,
+ * and memory for the values and bytes of the largest record (MTF_MAX_VALUES,
  * MTF_MAX_RECORD_NBYTES).  Used by one thread at a time.
  */
 #ifndef HATF_MTF_READER_H
@@ -22,13 +23,13 @@
 #define MTF_MAX_RECORD_NBYTES ((size_t)64 << 20)
 
 /*
- * The text of the error if a trace has more records, values and bytes than the
- * length of its file allows (FORMATS "Limits").
+ * The text of the error if the records, values and bytes of a trace are
+ * together more than the length of its file allows (FORMATS "Limits").
  */
 #define MTF_TOO_MANY "too many values for the length of the file"
 /*
  * In a plain section (without tags): maximum number of consecutive records that
- * take neither bytes nor numbers of another section.
+ * take no byte of the section and no number of a column.
  */
 #define MTF_MAX_EMPTY ((size_t)1 << 16)
 
@@ -42,10 +43,12 @@ struct mtf_record {
 	const struct schema_section *section;
 	const struct schema_record *type;
 	/*
-	 * A value for each field in the order of type->steps; repeated fields
-	 * occur as often as their count says.  For a metadata record: its tag,
-	 * the tag of the record that it changes, the field, the property and
-	 * the arguments of the property.  Valid until the next record is read.
+	 * The values of the fields, in the order of type->steps.  A repeated
+	 * field has several values, as many as its count field says.  A
+	 * metadata record has these values: its own tag, the tag of the records
+	 * that it changes, the field, the property and the arguments of the
+	 * property.  The array is valid until the next call of
+	 * mtf_reader_next().
 	 */
 	const struct mtf_value *values;
 	size_t value_count;
@@ -62,25 +65,26 @@ struct mtf_reader;
 bool mtf_read_header(int fd, struct mtf_header *h, struct mtf_error *err);
 
 /*
- * Return the text of the DTD that a trace contains; the caller frees it.  If
- * the trace contains no DTD, return NULL.  On failure, set '*err' and return
- * NULL.
+ * Return the text of the DTD in a trace; the caller frees the text.  If the
+ * trace contains no DTD, return NULL, and set err->has_failed to false.  On
+ * failure, set '*err' and return NULL.
  */
 char *mtf_read_dtd(int fd, const struct mtf_header *h, size_t *nbytes_ret,
 		   struct mtf_error *err);
 
 /*
  * Open a reader for 'fd' with its header and schema, all of which must outlive
- * the reader.  Return NULL if there is no memory, or if the file now ends
- * before its first record.
+ * the reader.  Return NULL if there is no memory, or if the file is shorter
+ * than h->start.
  */
 struct mtf_reader *mtf_reader_open(int fd, const struct mtf_header *h,
 				   const struct schema *schema);
 void mtf_reader_close(struct mtf_reader *r);
 
 /*
- * Limit the number of values by 'nbytes' instead of the length of the file.
- * Call this if the file is the unpacked copy of a file of 'nbytes' bytes.
+ * Apply the limit of MTF_TOO_MANY to a file length of 'nbytes' instead of the
+ * length of the file.  Call this if the file is the unpacked copy of a file of
+ * 'nbytes' bytes.
  */
 void mtf_reader_limit(struct mtf_reader *r, uint64_t nbytes);
 

@@ -28,11 +28,11 @@ read_number(struct mtf_reader *r, struct cursor *c, const struct field_state *f,
 /* ------------------------------------------------------------------- limits */
 
 /*
- * Many values need not take bytes of the file: values of default, delta or
- * repeated fields, and values in a compressed section.  Without a limit, a
- * small file could keep a reader busy for days.  A file may have ITEMS_FREE
- * records, values and bytes together, or ITEMS_RATIO for each byte of the file,
- * whichever is more.
+ * A small file can have very many values: values of default, delta or repeated
+ * fields may take no bytes, and a compressed section expands.  Without a limit,
+ * such a file could keep a reader busy for days.  Count records, values and
+ * bytes of strings as items.  A file may have ITEMS_FREE items, or ITEMS_RATIO
+ * items for each byte of the file, whichever is more.
  */
 #define ITEMS_FREE  ((uint64_t)1 << 28)
 #define ITEMS_RATIO 20000
@@ -93,9 +93,9 @@ grow_bytes(struct mtf_reader *r, uint64_t nbytes)
 }
 
 /*
- * Append 'nbytes' bytes of the file to r->bytes in pieces, and make room for
- * one piece at a time.  So a length that exceeds the bytes of the file cannot
- * make the reader allocate memory for the whole length.
+ * Append 'nbytes' bytes of the section to r->bytes in pieces, and make room for
+ * one piece at a time.  So if the trace states a length greater than the rest
+ * of the section, the reader does not allocate memory for the whole length.
  */
 static bool
 append_bytes(struct mtf_reader *r, struct cursor *c, uint64_t nbytes)
@@ -130,8 +130,8 @@ read_bytes(struct mtf_reader *r, struct cursor *c, const struct field_state *f)
 	const size_t begin = r->byte_count;
 
 	/*
-	 * Until reader_fix_bytes() sets the pointer, it contains the offset of
-	 * the bytes in r->bytes, plus 1.
+	 * In place of a pointer, store the offset of the bytes in r->bytes,
+	 * plus 1.  reader_fix_bytes() replaces this number by the pointer.
 	 */
 	r->has_bytes = true;
 	return append_bytes(r, c, nbytes) &&
@@ -221,7 +221,7 @@ read_steps(struct mtf_reader *r, struct cursor *c, uint32_t first, uint32_t end)
 
 /* -------------------------------------------------------------------- plans */
 
-/* Read the bytes of a field, in a record that is read by a plan. */
+/* Like read_bytes(), for an operation of a plan. */
 static bool
 plan_bytes(struct mtf_reader *r, struct cursor *c, const struct plan_op *op)
 {
@@ -237,8 +237,8 @@ plan_bytes(struct mtf_reader *r, struct cursor *c, const struct plan_op *op)
 }
 
 /*
- * Set the pointers of the fields of bytes that the operations of a plan have
- * read.  The plan itself has the pointers of fields that are always empty.
+ * Like reader_fix_bytes(), for the values that the operations of a plan have
+ * read.  Fields that are always empty have their pointers from p->values.
  */
 static void
 fix_plan_bytes(struct mtf_reader *r, const struct record_plan *p)
@@ -285,10 +285,7 @@ plan_number(struct mtf_reader *r, struct cursor *c, const struct plan_op *op)
 	return true;
 }
 
-/*
- * Read the fields of a record by its plan, whose 'is_simple' is true: no field
- * is repeated, and no value must be checked.
- */
+/* Read the fields of a record by its plan 'p'.  p->is_simple must be true. */
 static bool
 read_by_plan(struct mtf_reader *r, struct cursor *c,
 	     const struct record_plan *p)
@@ -390,9 +387,9 @@ column(struct mtf_reader *r, uint64_t number)
 }
 
 /*
- * Skip a comment of a column.  The caller has read the tag of the comment.  Do
- * not use reader_read_fields(), because that function would overwrite r->last,
- * which belongs to the record that takes a number from the column.
+ * Skip a comment of a column.  The caller has read the tag of the comment.
+ * This function does not use reader_read_fields(), which would overwrite
+ * r->last: the record that takes a number from the column still needs r->last.
  */
 static bool
 skip_comment(struct mtf_reader *r, struct cursor *c)

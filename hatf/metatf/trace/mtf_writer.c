@@ -245,8 +245,8 @@ prepare_number(struct mtf_writer *w, uint32_t field, uint64_t number)
 			return false;
 	}
 	/*
-	 * Set the previous value as if the number had been written, because
-	 * other fields may share the history.
+	 * Set the previous value as if the number had been written, because a
+	 * later field of this record may have the same 'history'.
 	 */
 	if (!note_undo(w, f->history, s->previous[f->history]))
 		return false;

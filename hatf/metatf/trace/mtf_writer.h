@@ -30,8 +30,9 @@ struct mtf_writer_options {
 struct mtf_writer;
 
 /*
- * Begin a trace in 'fd', which the caller keeps.  The schema and the strings
- * must outlive the writer.  Return NULL and set errno if there is no memory.
+ * Begin a trace in 'fd', which the caller closes.  The schema and the strings
+ * of '*options' must outlive the writer.  Return NULL and set errno if there is
+ * no memory.
  */
 struct mtf_writer *mtf_writer_open(int fd, const struct schema *schema,
 				   const struct mtf_writer_options *options);
@@ -50,9 +51,10 @@ bool mtf_writer_put(struct mtf_writer *w, const struct schema_section *section,
 		    const struct mtf_value *values, size_t value_count);
 
 /*
- * Write a metadata record.  If 'property' is 0, the record sets the width of a
- * field.  Otherwise, it sets the field's interpretation to 'property', an enum
- * dtd_interpretation.  Return false if the metadata is illegal, or on failure.
+ * Write metadata for a field of 'record'.  If 'property' is 0, the metadata
+ * sets the field's width.  Otherwise, it sets the field's interpretation to
+ * 'property', an enum dtd_interpretation.  Return false if the metadata is
+ * illegal, or on failure.
  */
 bool mtf_writer_set(struct mtf_writer *w, const struct schema_section *section,
 		    const struct schema_record *record, uint32_t field,

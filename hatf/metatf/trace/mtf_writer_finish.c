@@ -9,14 +9,14 @@
 #include <errno.h>
 #include <string.h>
 
-/* The header, with the offset of each section, and the section of the DTD. */
+/* The header and the DTD's section, which mtf_writer_finish() makes. */
 struct assembly {
 	struct mtf_header header;
 	struct byte_sink dtd;
 	bool has_dtd;
 };
 
-/* If the options have the text of a DTD, put it into a section. */
+/* If w->options has the text of a DTD, put this text into a->dtd. */
 static bool
 make_dtd(struct mtf_writer *w, struct assembly *a)
 {
@@ -34,7 +34,7 @@ make_dtd(struct mtf_writer *w, struct assembly *a)
 
 /*
  * Add an entry for a section of 'nbytes' bytes that starts at '*offset', and
- * set '*offset' to its end.
+ * set '*offset' to the end of the section.
  */
 static void
 add_entry(struct mtf_header *h, unsigned number, uint64_t *offset,

@@ -52,7 +52,10 @@ struct mtf_writer {
 	uint64_t last[SCHEMA_MAX_FIELDS];
 };
 
-/* Note the system error as the error of the writer.  Return false. */
+/*
+ * Record the system error 'sys_errno' as the error of the writer.  Return
+ * false.
+ */
 bool mtf_writer_fail_io(struct mtf_writer *w, int sys_errno);
 
 /*

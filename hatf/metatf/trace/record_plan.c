@@ -6,10 +6,7 @@
 
 const uint8_t plan_no_bytes[1];
 
-/*
- * Can the fields of a record be read one after the other, without checks of
- * their values?
- */
+/* Can a plan read records of this type?  Return 'is_simple' of the plan. */
 static bool
 is_simple(const struct schema_record *r)
 {

@@ -4,12 +4,12 @@
  *
  * Most fields of most records store nothing, because their value is a default.
  * A plan has the values that need no work, and a list of operations for the
- * other values.  Metadata invalidates the plans of a section.
+ * other values.  Metadata in a section invalidates the plans of the section.
  *
- * The reader need not keep a value in 'previous' of struct section_state if no
- * field uses that value as its previous value.  Only the interpretations delta
- * and stride use a previous value, and metadata that sets delta or stride also
- * sets the previous value.
+ * An operation stores a number in 'previous' of struct section_state only if a
+ * field with the same history now has the interpretation delta or stride: no
+ * other interpretation uses a previous value.  Metadata that later sets delta
+ * or stride also sets the previous value.
  */
 #ifndef HATF_RECORD_PLAN_H
 #define HATF_RECORD_PLAN_H
