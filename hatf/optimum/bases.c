@@ -157,10 +157,10 @@ find_regions(uint64_t value, uint64_t *start)
 static const uint8_t region_fits[REGION_COUNT] = { 1, 2, 3, 4, 3, 2, 1, 0 };
 
 /*
- * Compute the costs after a value.  The costs before the value are
- * b->costs[old].  Append the new costs to 'spare_costs', and return their
- * index.  Update 'best' and 'never' by the new costs.  'index' is the first
- * range that has the new costs.
+ * Append to 'spare_costs' the sum of b->costs[old] and costs_of_use[fits], and
+ * return its index.  'index' is the index of the first range that has these
+ * costs.  Where a cost is less than that in 'best' or 'never', store the cost
+ * there, and 'index' in 'best_index' or 'never_index'.
  */
 static uint32_t
 make_kind(struct bases *b, uint32_t old, unsigned fits, size_t index)
@@ -180,9 +180,9 @@ make_kind(struct bases *b, uint32_t old, unsigned fits, size_t index)
 }
 
 /*
- * Append a range of bases that starts at 'start'.  The costs of these bases
- * before the value are b->costs[old].  'fits', an index in 'costs_of_use', says
- * which widths fit the value.
+ * Append a range of bases that starts at 'start'.  b->costs[old] has the costs
+ * of these bases before the value, and costs_of_use[fits] the costs of storing
+ * the value.
  */
 static inline void
 append(struct bases *b, uint64_t start, uint32_t old, unsigned fits)

@@ -34,9 +34,9 @@ struct bases_range {
 };
 
 /*
- * A slot of a hash table of costs: 'kind' is the index of costs whose hash
- * selects this slot.  The slot is valid only if its 'turn' equals 'turn' of
- * 'struct bases'.
+ * A slot of a hash table of costs.  'kind' is the index in 'costs' of an
+ * element whose hash selects this slot.  The slot is valid only if its 'turn'
+ * equals 'turn' of 'struct bases'.
  */
 struct bases_slot {
 	uint64_t turn;
@@ -53,10 +53,10 @@ struct bases {
 	struct costs *costs, *spare_costs;
 	size_t count, kind_count;
 	/*
-	 * In bases_switch(), kinds[i] is the new index of the costs with the
-	 * old index i.  In bases_use(), kinds[FITS_COUNT * i + k] is the index
-	 * of the costs that follow from those with the old index i when the
-	 * index of the value in 'costs_of_use' is k.
+	 * A table from old indices in 'costs' to new ones.  In bases_switch(),
+	 * kinds[i] is the new index of the element that had the index i.  In
+	 * bases_use(), kinds[FITS_COUNT * i + k] is the index in 'spare_costs'
+	 * of the sum costs[i] + costs_of_use[k].
 	 */
 	uint32_t *kinds;
 	struct bases_slot slots[BASES_SLOT_COUNT];
@@ -96,15 +96,14 @@ void bases_enter(struct bases *b, uint64_t base, const struct costs *costs);
 /*
  * Take into account that metadata may precede the next value: either a record
  * that sets a width, or records that set 'baseOffset' and perhaps a width.
- * 'entry' has the costs of the states to which the records that set
- * 'baseOffset' lead.
+ * 'entry' has the cost of each state directly after the records that set
+ * 'baseOffset'.
  */
 void bases_switch(struct bases *b, const struct costs *entry);
 
 /*
- * Add the costs of storing 'value'.  Then compute 'best' and 'never', which
- * have the least cost over all ranges for each last width, and the indices of
- * the ranges with these costs.
+ * Add the costs of storing 'value' to the costs of each range.  Then set
+ * 'best', 'best_index', 'never' and 'never_index'.
  */
 void bases_use(struct bases *b, uint64_t value);
 
@@ -116,9 +115,9 @@ bases_costs(const struct bases *b, size_t index)
 }
 
 /*
- * Return the base with the most trailing zero bits.  bases_pick() chooses among
- * all bases of range number 'index', bases_round() among the bases from 'first'
- * to 'last'.
+ * bases_pick() returns the base with the most trailing zero bits among all
+ * bases of range number 'index'.  bases_round() returns the base with the most
+ * trailing zero bits from 'first' to 'last'.
  */
 uint64_t bases_pick(const struct bases *b, size_t index);
 uint64_t bases_round(uint64_t first, uint64_t last);

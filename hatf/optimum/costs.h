@@ -5,10 +5,10 @@
  * With a given interpretation and parameter (such as a base), a number field
  * has one of nine states.  In four states, the field stores 1, 2, 4 or 8 bytes.
  * In the other five, the field has width 0.  These five differ in the last
- * nonzero width, if any, which the next interpretation restores.  'struct
- * costs' has the cost of each state: the least number of bytes, of metadata and
- * data, after which the field is in this state.  Four states share a vector, so
- * that one operation updates all four.
+ * nonzero width, if any, which the next "set fieldInterpretation" record
+ * restores.  'struct costs' has the cost of each state: the least number of
+ * bytes of metadata and data that bring the field into the state.  Four states
+ * share a vector, so that one operation updates all four.
  *
  * The cost of a state that can be reached stays below COST_INFINITE.  The sum
  * of a few infinite costs stays below 2^31.
@@ -132,11 +132,14 @@ costs_set_lane(struct costs *c, unsigned lane, int32_t cost)
 }
 
 /*
- * Return the costs after an optional change of the width.  The new cost of a
- * state is the smaller of two: its cost so far, and the cost of a change to the
- * state.  A change costs one "set fieldSize" record, plus the least cost of the
- * states from which that record leads to the state.  'forbidden' is infinite
- * for states that are not allowed, else 0.
+ * 'c' has the costs before a gap that may have one "set fieldSize" record.
+ * Return the costs after the gap.  The new cost of a state is the lesser of
+ *
+ * - the cost of the state in 'c', without the record
+ * - with the record, COST_WIDTH plus the least cost in 'c' of the states from
+ *   which the record leads to this state
+ *
+ * plus 'forbidden', which is infinite for a state that is not allowed, else 0.
  */
 static inline struct costs
 costs_switch(struct costs c, const struct costs *forbidden)
@@ -151,8 +154,8 @@ costs_switch(struct costs c, const struct costs *forbidden)
 }
 
 /*
- * The costs of storing a number, for each state.  The index is how many of the
- * widths 4, 2, 1 and 0 can store the number.
+ * The costs of storing a number, for each state.  The index is the number of
+ * widths, among 4, 2, 1 and 0, that can store the number: 1 for 70000, 4 for 0.
  */
 extern const struct costs costs_of_use[5];
 

@@ -10,10 +10,9 @@
  *               so it costs nothing
  *   default     the first use sets the value; the episode continues while the
  *               value stays the same
- *   stride      the first two uses set value and stride; from the third use on
- *               ('regular'), the episode continues while the difference stays
- *               the same
- *   baseOffset  for every base: bases.h
+ *   stride      the first two uses set value and stride; from the third use on,
+ *               the episode continues while the difference stays the same
+ *   baseOffset  stores the offsets; bases.h keeps the costs for every base
  */
 #include "hatf/optimum/field_paths.h"
 
@@ -91,10 +90,11 @@ static const int32_t entry_cost[] = {
 };
 
 /*
- * At the start of a block, metadata must also set the last width, even if the
- * field has width 0, or already has this last width.  Otherwise, the cost of a
- * block would depend on the blocks before it, and the best choice for each
- * block would not be the best for all blocks.
+ * At the start of a block, metadata must also set a nonzero width, which
+ * becomes the last width, even if the field already has this last width, and
+ * even if another record then sets width 0.  Otherwise, the cost of a block
+ * would depend on the blocks before it, and the best choice for each block
+ * would not be the best for all blocks.
  */
 struct costs
 field_paths_begin(const struct field_paths *p, size_t i,

@@ -26,14 +26,14 @@
 #include "hatf/optimum/rules.h"
 
 /*
- * Indices of last widths: 0 to 3 for 1, 2, 4 and 8 bytes, FIELD_PATHS_NEVER if
- * there was no nonzero width.
+ * The index of a last nonzero width: 0 to 3 for 1, 2, 4 and 8 bytes,
+ * FIELD_PATHS_NEVER if no width was ever nonzero.
  */
 #define FIELD_PATHS_NEVER 4
 
 /*
- * How a least cost was reached: the bits of the interpretation, and a flag for
- * width 0.
+ * Bits of 'from' and 'never_from' in 'struct field_paths_gap': a mask for the
+ * interpretation, and a flag for width 0.
  */
 enum {
 	FIELD_PATHS_INTERPRETATION = 7,
@@ -41,7 +41,10 @@ enum {
 };
 
 /*
- * The least costs before a use, for each last width, and how they were reached.
+ * The gap before a use.  For each last nonzero width, 'cost' has the least cost
+ * of a path to this gap, and 'from' has the bits above for the last episode of
+ * the path.  'never' and 'never_from' are for paths on which no width was ever
+ * nonzero.
  */
 struct field_paths_gap {
 	cost4 cost, from;
@@ -70,7 +73,10 @@ struct field_paths {
 	uint64_t *values;
 	uint32_t *records; /* for each use, index of its record in the span */
 	bool *tied;	   /* true: no metadata may precede the use */
-	/* The field, its state at the start, and the rules of the technique. */
+	/*
+	 * The arguments of field_paths_find_costs(), and the rules for the
+	 * values.
+	 */
 	unsigned field;
 	const struct layout_field *state;
 	bool restart;
@@ -116,10 +122,10 @@ void field_paths_find_costs(struct field_paths *p, unsigned field,
 size_t field_paths_change_max(size_t value_count);
 
 /*
- * Return the cost of each state (costs.h) after an episode under
- * 'interpretation' has started at use 'i': the cost of the cheapest path before
- * use 'i', and of the metadata records that start the episode.  The cost of use
- * 'i' is not included.
+ * Start an episode under 'interpretation' at use 'i'.  Return the cost of each
+ * state (costs.h) after the metadata records that start the episode, and before
+ * use 'i': the cost of the cheapest path to the gap before use 'i', plus the
+ * lengths of these records.
  */
 struct costs field_paths_begin(const struct field_paths *p, size_t i,
 			       unsigned interpretation);
@@ -145,7 +151,7 @@ field_paths_lane(const struct layout_field *f)
 	return COST_LANE_EMPTY + (unsigned)__builtin_ctz(f->last_width);
 }
 
-/* Return the index of the last width that a lane stands for. */
+/* Return the index of the last nonzero width that a lane stands for. */
 static inline unsigned
 field_paths_last_width(unsigned lane)
 {

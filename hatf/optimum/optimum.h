@@ -43,9 +43,9 @@ void optimum_choose(struct optimum *o, const struct technique *technique);
 
 /*
  * A 'place_fn' (place.h) with a 'struct optimum' as context, for spans of at
- * most OPTIMUM_SPAN records.  If 'cap' limits the number of changes, the result
- * covers only the first records; a later call with the remaining records makes
- * the same decisions for them.
+ * most OPTIMUM_SPAN records.  If the span needs more than 'cap' changes, the
+ * result covers only the first records, as many as 'cap' allows; a later call
+ * with the remaining records makes the same decisions for them.
  */
 size_t optimum_span(void *optimum, const struct layout *layout, bool restart,
 		    const struct hatf_record *records, size_t n,

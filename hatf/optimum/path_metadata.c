@@ -21,8 +21,9 @@ is_under_way(const struct field_paths *p, const struct episode *e)
 }
 
 /*
- * Return the index in 'costs_of_use' for the value of use 'i'.  Under delta,
- * assume that use 'i' is not the first of its episode.
+ * Return the index in 'costs_of_use' for the value of use 'i' under the
+ * interpretation of 'e'.  Under delta, the result does not hold for the first
+ * use of the episode.
  */
 static unsigned
 fits(const struct field_paths *p, const struct episode *e, size_t i)
@@ -90,10 +91,10 @@ add_use(const struct field_paths *p, const struct episode *e,
 }
 
 /*
- * Can the episode begin at use 'i'?  sum[lane] is the cost of use 'i' and of
- * the later uses of the episode, if the field has the state 'lane' at use 'i'.
- * 'total' is the total cost after the episode.  If the episode can begin there,
- * set its start and its lane.
+ * Can the episode begin at use 'i'?  sum[lane] is the cost of the uses from 'i'
+ * to the end of the episode, if the field has the state 'lane' at use 'i'.
+ * 'total' is the cost in the gap after the episode.  If the episode can begin
+ * at use 'i', set e->start and e->lane.
  */
 static bool
 begins(const struct field_paths *p, struct episode *e, size_t i,
@@ -115,8 +116,8 @@ begins(const struct field_paths *p, struct episode *e, size_t i,
 }
 
 /*
- * Find the start of an episode whose uses store values.  After the last use of
- * the episode, the total cost is 'total', and the state has the lane 'lane'.
+ * Find the start of an episode whose uses store values.  In the gap after the
+ * episode, the cost is 'total', and the field has the state 'lane'.
  */
 static void
 find_stored(struct field_paths *p, struct episode *e, unsigned lane,
@@ -161,9 +162,9 @@ find_computed(struct field_paths *p, struct episode *e, unsigned lane,
 }
 
 /*
- * Return the index of the last nonzero width that the cheapest path has before
- * the episode, or FIELD_PATHS_NEVER.  With any other last nonzero width, the
- * episode may cost more than the forward pass found.
+ * Return the index of the last nonzero width before the episode on the cheapest
+ * path; FIELD_PATHS_NEVER if there is none.  With any other last nonzero width,
+ * the episode may cost more than the forward pass found.
  */
 static unsigned
 find_last_width(const struct field_paths *p, const struct episode *e)
@@ -185,7 +186,7 @@ find_last_width(const struct field_paths *p, const struct episode *e)
 
 /*
  * Find the episode that ends before use 'end'.  'last' is the index of the last
- * width before use 'end'.
+ * nonzero width before use 'end'.
  */
 static struct episode
 find_episode(struct field_paths *p, size_t end, unsigned last)

@@ -52,9 +52,9 @@ struct technique_field {
 	/* true: any base; false: only the base that is near most values */
 	bool any_base;
 	/*
-	 * One state for the whole block: default if all values are equal, else
-	 * none or delta, with the smallest width.  The members above are
-	 * ignored.
+	 * If true, allow only one state for the whole block, and ignore the
+	 * members above.  The state is default if all values are equal, else
+	 * none or delta, with the smallest width.
 	 */
 	bool constant;
 };
@@ -77,8 +77,9 @@ struct technique {
 #define TECHNIQUE_SMALLEST "smallest"
 
 /*
- * Return a technique by name; NULL if there is none.  hatf_writer_placement()
- * lists the names, and also "online" and "smallest".
+ * Return a technique by name; NULL if there is none.  The comment at
+ * hatf_writer_placement() lists the names, and also "online" and "smallest",
+ * which are not techniques.
  */
 const struct technique *technique_find(const char *name);
 

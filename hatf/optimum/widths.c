@@ -11,8 +11,9 @@
 #define CODE_COUNT 7
 
 /*
- * The state before the first metadata of the span.  The field can stay in this
- * state only as long as it is under "default" and no record has attributes.
+ * The field's state before the first metadata of the span.  A use can keep this
+ * state only if the field is under "default", no block begins, and neither this
+ * record nor an earlier one in the span has attributes.
  */
 #define OUTSIDE CODE_COUNT
 
@@ -89,12 +90,16 @@ overhead(unsigned state, uint32_t nbytes)
 }
 
 /*
- * Compute the cost from OUTSIDE to each state.  At the beginning of a block,
- * the metadata sets "none" and then the width.  If the width is 0, the metadata
- * first sets another width, which becomes the last width.  Inside a block, if
- * the field is under "default", the metadata sets "none", which restores the
- * last width.  Then, as under "none", metadata sets the width only if another
- * width is needed.
+ * For each state, compute the cost of the metadata that leads from OUTSIDE to
+ * the state:
+ *
+ * - At the beginning of a block, the metadata sets "none" and then the width.
+ *   For width 0, the metadata first sets another width, which becomes the last
+ *   width.
+ * - Inside a block, under "default", the metadata sets "none", which restores
+ *   the last width, and then the width, if it differs from the last width.
+ * - Inside a block, under "none", the metadata sets the width, if it differs
+ *   from the present width.
  */
 static void
 entry_costs(const struct layout_field *f, bool restart, int32_t *cost)
@@ -122,7 +127,10 @@ least(const int32_t *cost)
 	return best;
 }
 
-/* Add 'use' to the paths.  'outside' is the cost of OUTSIDE before the use. */
+/*
+ * Extend the cheapest path to each state by 'use'.  'outside' is the cost of
+ * OUTSIDE before the use.
+ */
 static void
 step(struct use *use, int32_t *cost, const int32_t *entry, int32_t outside,
      const bool *allowed)

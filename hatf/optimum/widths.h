@@ -34,10 +34,10 @@ void widths_clear(struct widths *w);
 void widths_add(struct widths *w, uint32_t nbytes, uint32_t record);
 
 /*
- * Find the cheapest metadata for the attributes.  Store its records in
- * 'changes', which must have room for field_paths_change_max() records, and
- * return the number of records.  If 'any' is true, change the width wherever
- * this saves bytes.  Otherwise use one width for the whole span.
+ * Find the cheapest metadata for the attributes.  Store the metadata records in
+ * 'changes', which must have room for field_paths_change_max() of them, and
+ * return their number.  If 'any' is true, change the width wherever this saves
+ * bytes.  Otherwise use one width for the whole span.
  */
 size_t widths_place(struct widths *w, const struct layout_field *state,
 		    bool restart, bool any, struct place_change *changes);
