@@ -3,8 +3,8 @@
  * bells.h - the file by which 'hatf ctl' calls a process without a writer
  * thread
  *
- * BELLS_NAME is a file in the folder of the sockets (socket_path.h), which all
- * processes of a user share.  The first process that finds no file makes it.  A
+ * All processes of a user share one file, BELLS_NAME, in the folder of the
+ * sockets (socket_path.h).  The first process that finds no file makes it.  A
  * process that takes orders this way maps one page of the file, read-only, and
  * reads one slot; the process id gives the slot's index.  'hatf ctl' calls the
  * process by writing an order into that slot.  The next allocation of the
@@ -37,8 +37,8 @@
 #define BELLS_NAME "bells-1"
 
 /*
- * While process NUMBER makes the file, the file's name is NUMBER and this
- * suffix.
+ * While a process makes the file, the file's name is the process id and this
+ * suffix, such as "1234.bel-".
  */
 #define BELLS_MAKING_SUFFIX ".bel-"
 
@@ -96,9 +96,10 @@ bells_order(uint64_t before, const struct bells_process *p, enum bell_call call)
 }
 
 /*
- * Does 'order', which is in the slot of 'p', have the process id and the PID
- * namespace of 'p'?  An unknown namespace matches.  This function does not
- * compare the start; bells_is_since_start() does.
+ * Is 'order', which is in the slot of 'p', for the process id and the PID
+ * namespace of 'p'?  If the namespace of the order or of 'p' is unknown (0),
+ * compare only the process ids.  This function does not compare the start;
+ * bells_is_since_start() does.
  */
 static inline bool
 bells_is_for(uint64_t order, const struct bells_process *p)

@@ -26,8 +26,9 @@
 /* This many hours in nanoseconds, or GiB in bytes, still fit in 64 bits. */
 #define AMOUNT_MAX 1000000ull
 /*
- * If HATFTRACE_KEEP limits the bytes and HATFTRACE_ROTATE gives no size, this
- * many segments share these bytes.
+ * If HATFTRACE_KEEP is a number of bytes and HATFTRACE_ROTATE gives no size, a
+ * segment has at most 1 / KEEP_SEGMENTS of these bytes, but may always have
+ * ROTATE_NBYTES_MIN.
  */
 #define KEEP_SEGMENTS  8
 #define KEEP_COUNT_MAX 4096
@@ -183,8 +184,8 @@ time_ns(uint64_t n, char suffix)
 }
 
 /*
- * Parse the value of HATFTRACE_ROTATE: a size, a time, or both with a comma
- * between.
+ * Parse the value of HATFTRACE_ROTATE: "off", a size, a time, or a size and a
+ * time separated by a comma, in either order.
  */
 static bool
 set_rotate(struct config *c, const char *value)
@@ -216,8 +217,8 @@ set_rotate(struct config *c, const char *value)
 }
 
 /*
- * Parse the value of HATFTRACE_KEEP: a number of segments, or a number of bytes
- * with a suffix.
+ * Parse the value of HATFTRACE_KEEP: "all", a number of segments, or a number
+ * of KiB, MiB or GiB with the suffix K, M or G.
  */
 static bool
 set_keep(struct config *c, const char *value)
@@ -366,10 +367,7 @@ set_notes(struct config *c, const char *value)
 	return value[0] == '/' || strcmp(value, "none") == 0;
 }
 
-/*
- * The table of all variables.  'want' says which values are valid: a message
- * shows this text after the word "want".
- */
+/* All variables.  config_want() returns 'want'. */
 static const struct variable {
 	const char *name;
 	bool (*set)(struct config *c, const char *value);

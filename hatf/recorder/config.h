@@ -44,8 +44,8 @@ struct config {
 	 */
 	uint64_t rotate_nbytes, rotate_ns;
 	/*
-	 * How many segments or bytes to keep, including the current segment; 0:
-	 * all.
+	 * How many segments, and how many bytes of segments, to keep, including
+	 * the current segment; 0: no limit.
 	 */
 	uint64_t keep_count, keep_nbytes;
 	/* where ring files are: "beside", "none" or a folder */
@@ -63,9 +63,10 @@ struct config {
 	/* The capacity of the ring of the initial thread. */
 	uint64_t initial_ring_words;
 	/*
-	 * All rings together grow to at most this many words, and each of n
-	 * rings to at most 'all_ring_words' / (2 * n).  UINT64_MAX (no limit)
-	 * if the user has set the capacity of a ring.
+	 * The limit for the growth of rings: all rings together grow to at most
+	 * this many words, and each of n rings to at most
+	 * 'all_ring_words' / 2 / n.  UINT64_MAX (no limit) if the user has set
+	 * HATFTRACE_BUFFER.
 	 */
 	uint64_t all_ring_words;
 	/* maximum number of frames in a call stack; 0: record no stacks */
@@ -103,14 +104,14 @@ size_t config_find_variable(const char *string);
 bool config_set(struct config *c, size_t variable, const char *value);
 
 /*
- * Set all variables to 'values'; a value of NULL stands for the default.
- * Return CONFIG_VARIABLE_COUNT, or the number of the first variable whose value
- * is invalid.
+ * Set all variables: 'values' has the value of each variable, by the variable's
+ * number, or NULL for the default.  Return CONFIG_VARIABLE_COUNT on success;
+ * otherwise, the number of the first variable whose value is invalid.
  */
 size_t config_set_all(struct config *c,
 		      const char *const values[CONFIG_VARIABLE_COUNT]);
 
-/* Return the word for the clock in the header of a trace: "auto", "off", ... */
+/* Return the word by which HATFTRACE_CLOCK names 'clock': "auto", "off", ... */
 const char *config_clock_name(enum config_clock clock);
 
 #endif /* CONFIG_H */

@@ -3,10 +3,10 @@
  * follow_rule.h - the value of HATFTRACE_FOLLOW: which descendants are traced
  *
  * The value is "WORD" or "WORD:GLOB,...", where WORD is none, fork, exec or
- * all.  The recorder writes the first letter of WORD as a capital in the
- * environment of a traced process (preload/config/follow.h).  The function runs
- * in a traced program: it allocates nothing, takes no lock and leaves errno
- * alone.
+ * all.  In the environment of a traced process, the recorder makes the first
+ * letter of WORD a capital (preload/config/follow.h explains why).
+ * follow_parse() runs in a traced program: it allocates nothing, takes no lock
+ * and leaves errno alone.
  */
 #ifndef FOLLOW_RULE_H
 #define FOLLOW_RULE_H

@@ -18,13 +18,17 @@
 /* Maximum length of a list in bytes, including its NUL. */
 #define GLOBS_NBYTES 1024
 
-/* Is the list shorter than GLOBS_NBYTES, and is no glob in it empty? */
+/*
+ * Is the list valid?  It must be shorter than GLOBS_NBYTES, and no glob may be
+ * empty (such as "" or "!").
+ */
 bool globs_are_legal(const char *globs);
 
 /*
- * Does the list choose this name?  No glob with '!' may match the name.  If the
- * list has globs without '!', one of them must match.  The function takes time
- * proportional to the length of the list times the length of the name.
+ * Does the list choose 'name'?  It does if no glob with '!' matches the name
+ * and, provided that the list has globs without '!', one of these matches the
+ * name.  The function takes time proportional to the length of the list times
+ * the length of the name.
  */
 bool globs_choose(const char *globs, const char *name);
 
