@@ -12,8 +12,8 @@
  * or two metadata records, so no base costs more than the cheapest state plus
  * these records.  All bases that no recent value favoured soon have these
  * highest costs, and bases_switch() merges neighbouring ranges with equal
- * costs.  There may be a thousand ranges if many small regions were once
- * equally useful, but the ranges then share a few different 'struct costs'.
+ * costs.  There may be a thousand ranges if many bases far apart were once
+ * equally useful, but these ranges then share a few different 'struct costs'.
  *
  * Used by one thread at a time.
  */

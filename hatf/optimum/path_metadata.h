@@ -2,11 +2,11 @@
 /*
  * path_metadata.h - find the metadata that leads to a field's least costs
  *
- * This is the backward pass of field_paths.h.  This pass needs only 'gaps', so
- * the forward pass keeps nothing else.  To find the start of an episode, go
- * backwards from its end and add up the costs of its uses.  The episode starts
- * where this sum, plus the cost of starting an episode there, equals the cost
- * in the gap after the episode.
+ * This is the backward pass of field_paths.h.  The forward pass stores the
+ * costs in the gaps, but not where each episode began.  To find the start of an
+ * episode, go backwards from its end and add up the costs of its uses.  The
+ * episode starts where this sum, plus the cost of starting an episode there,
+ * equals the cost in the gap after the episode.
  */
 #ifndef HATF_PATH_METADATA_H
 #define HATF_PATH_METADATA_H

@@ -30,8 +30,9 @@ enum config_clock {
 };
 
 /*
- * The large members come last, so that the small members are close together in
- * memory: most programs touch only the first bytes of a large member.
+ * The large members come last, so that the recorder touches few pages of
+ * memory: the small members are close together, and usually only the first
+ * bytes of a large member are used.
  */
 struct config {
 	enum config_clock clock;

@@ -132,8 +132,8 @@ reader_read_stored(struct mtf_reader *r, struct byte_source *s, unsigned width,
 bool reader_add_value(struct mtf_reader *r, struct mtf_value value);
 
 /*
- * Set 'bytes' of each value in r->values that is bytes.  Call this when the
- * record is complete, because r->bytes may move before then.
+ * Set 'bytes' of each value in r->values that is a byte string.  Call this when
+ * the record is complete, because r->bytes may move before then.
  */
 void reader_fix_bytes(struct mtf_reader *r);
 
@@ -151,7 +151,10 @@ bool reader_read_metadata(struct mtf_reader *r, struct cursor *c);
  */
 bool reader_read_tag(struct mtf_reader *r, struct cursor *c);
 
-/* Begin to read a section.  If 'entry' is NULL, the bytes come from 'outer'. */
+/*
+ * Begin to read a section at the offset in 'entry'.  If 'entry' is NULL, the
+ * bytes of the section come from r->outer.
+ */
 bool cursor_open(struct mtf_reader *r, struct cursor *c,
 		 const struct schema_section *section,
 		 const struct mtf_section_entry *entry);

@@ -82,9 +82,8 @@ struct mtf_reader *mtf_reader_open(int fd, const struct mtf_header *h,
 void mtf_reader_close(struct mtf_reader *r);
 
 /*
- * Apply the limit of MTF_TOO_MANY to a file length of 'nbytes' instead of the
- * length of the file.  Call this if the file is the unpacked copy of a file of
- * 'nbytes' bytes.
+ * Apply the limit of MTF_TOO_MANY as if the file had 'nbytes' bytes.  Call this
+ * if the file is the unpacked copy of a file of 'nbytes' bytes.
  */
 void mtf_reader_limit(struct mtf_reader *r, uint64_t nbytes);
 

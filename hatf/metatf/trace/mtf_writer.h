@@ -38,9 +38,9 @@ struct mtf_writer *mtf_writer_open(int fd, const struct schema *schema,
 				   const struct mtf_writer_options *options);
 
 /*
- * Write a record of a section.  'values' has the order in which
- * mtf_reader_next() returns values; the values of the tag, and of fields whose
- * value the DTD gives, are ignored.  If a field cannot represent its value at
+ * Write a record of a section.  'values' has the same order as in struct
+ * mtf_record.  The writer ignores the value of the tag, and the value of each
+ * field whose value the DTD gives.  If a field cannot represent its value at
  * present, the writer first writes metadata that changes the field's width,
  * sets its interpretation to "none", or does both.  In a plain section, which
  * has no metadata, such a value is an error.  Return false if the values do not
