@@ -74,8 +74,8 @@ bool mtf_writer_comment(struct mtf_writer *w,
  *
  * - There is no memory.
  * - The number of sections or the width of tags has changed.
- * - In a section that the writer has begun, an old own record now has another
- *   tag or other fields.
+ * - In a section that the writer has begun, an old own record is missing, or
+ *   now has another tag or other fields.
  */
 bool mtf_writer_extend(struct mtf_writer *w, const struct schema *schema,
 		       const char *dtd_text, size_t dtd_nbytes);
