@@ -132,14 +132,15 @@ costs_set_lane(struct costs *c, unsigned lane, int32_t cost)
 }
 
 /*
- * 'c' has the costs before a gap that may have one "set fieldSize" record.
- * Return the costs after the gap.  The new cost of a state is the lesser of
+ * Return the costs after a gap where one "set fieldSize" record may stand.  'c'
+ * has the costs before the gap.  A path reaches a state
  *
- * - the cost of the state in 'c', without the record
- * - with the record, COST_WIDTH plus the least cost in 'c' of the states from
- *   which the record leads to this state
+ * - without the record, at the cost of the state in 'c', or
+ * - with the record, at COST_WIDTH plus the least cost in 'c' of the states
+ *   from which the record leads to this state.
  *
- * plus 'forbidden', which is infinite for a state that is not allowed, else 0.
+ * Take the lesser cost, and add the cost of the state in 'forbidden', which is
+ * infinite for a state that is not allowed, else 0.
  */
 static inline struct costs
 costs_switch(struct costs c, const struct costs *forbidden)

@@ -58,8 +58,8 @@ struct mtf_reader {
 	bool *is_column;
 	struct cursor *current;
 	/*
-	 * A section that the header lists has ended, so only comments and a
-	 * section record may follow.
+	 * true: a section that the header lists has ended, so only comments
+	 * and a section record may follow
 	 */
 	bool is_between;
 	uint64_t record_count;
