@@ -2,9 +2,9 @@
 /*
  * frame_reader.h - decompress frames of zstd or lz4, piece by piece
  *
- * Traces of other tools often consist of one or more zstd or lz4 frames.  A
- * build without one of the libraries fails only for files that need this
- * library.
+ * Traces of other tools often consist of one or more zstd or lz4 frames.  If
+ * the library for one of these formats was missing at build time, only files in
+ * this format cannot be read.
  *
  * A reader passes to the library no more input than the library asks for, which
  * is one block of a frame.  So the reader returns all data before a damaged
