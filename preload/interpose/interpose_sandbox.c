@@ -111,8 +111,10 @@ avoid_harm(unsigned harm, bool all_threads)
 static void
 expect_strict(void)
 {
-	if (process_scope() != PROCESS_SCOPE_UNTRACED)
-		avoid_harm(SANDBOX_PROGRAM | SANDBOX_START, false);
+	if (process_scope() == PROCESS_SCOPE_UNTRACED)
+		return;
+	avoid_harm(SANDBOX_PROGRAM | SANDBOX_START, false);
+	remaining_threads_end_looks();
 }
 
 /*
@@ -311,7 +313,7 @@ changes_privileges(uint64_t number)
 	case SYS_setfsuid:
 	case SYS_setfsgid:
 	case SYS_capset:
-		return remaining_threads_single();
+		return process_is_tracing() && remaining_threads_single();
 	default:
 		return number == SYS_chroot;
 	}
@@ -351,7 +353,8 @@ interpose_watch_syscall(uint64_t number, uint64_t a, uint64_t b, uint64_t c)
 		expect_by_number(number, a, b, c);
 	else if (number == SYS_exit_group)
 		end_trace(WRITER_END_UNDERSCORE_EXIT);
-	else if (number == SYS_exit && remaining_threads_single())
+	else if (number == SYS_exit && process_is_tracing() &&
+		 remaining_threads_single())
 		end_last_thread();
 	if (number == SYS_execve || number == SYS_execveat)
 		return (uintptr_t)exec_by_number;

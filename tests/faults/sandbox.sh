@@ -70,6 +70,18 @@ for kind in strict nothing renderer no-figures no-stat unknown; do
 	done
 done
 
+# The same after a second thread has ended: the recorder must not look how many
+# threads there are.
+joined_within()
+{
+	"${RUN[@]}" "$FAULTS/filters" "$1" joined 1000
+}
+for kind in strict nothing; do
+	fault "seccomp: $kind, after a thread" \
+		"filter that the program puts on after a thread has ended" cut \
+		joined_within $kind
+done
+
 # The program that is executed under the filter does not know of it: it runs
 # without the recorder, whose start could end it.
 executed()

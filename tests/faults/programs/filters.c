@@ -5,6 +5,8 @@
  *   filters KIND exec COMMAND...   install the filter, then exec the command
  *   filters KIND self N            N rounds of work, install it, N rounds
  *   filters KIND threads N         the same, in one thread after the other
+ *   filters KIND joined N          N rounds in one thread after the other,
+ *                                  install it, N rounds in the first thread
  *   filters KIND again N           as 'threads', and install it twice
  *   filters KIND twice N           the same with 'no-figures' as the second
  *   filters KIND crowd N           install it, work in threads at the same time
@@ -442,7 +444,8 @@ main(int argc, char **argv)
 
 	if (argc < 4)
 		return 2;
-	if (strcmp(argv[2], "threads") == 0 || strcmp(argv[2], "again") == 0)
+	if (strcmp(argv[2], "threads") == 0 || strcmp(argv[2], "again") == 0 ||
+	    strcmp(argv[2], "joined") == 0)
 		go = work_in_threads;
 	if (strcmp(argv[2], "children") == 0)
 		go = work_in_children;
@@ -467,6 +470,8 @@ main(int argc, char **argv)
 			return 3;
 		}
 	}
+	if (strcmp(argv[2], "joined") == 0)
+		go = work;
 	if (strcmp(argv[2], "exec") == 0) {
 		execvp(argv[3], argv + 3);
 		return 127;
