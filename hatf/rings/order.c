@@ -371,8 +371,7 @@ taken_at_end(const struct order_producer *s)
 /*
  * Did the old block of the open realloc of 's' certainly overlap 'span'?  The
  * caller knows that an old block of the largest size that the size code allows
- * overlaps 'span'.  Return true if an old block of the smallest such size
- * overlaps 'span', too.
+ * overlaps 'span'.  Return true if an old block of the smallest size does, too.
  */
 static bool
 is_certain(const struct order_producer *s, struct span span)
@@ -489,9 +488,8 @@ end_realloc(struct order *o, struct order_producer *s)
 
 /*
  * Is the next event of 's' the begin event of a realloc whose end event is not
- * published?  In a ring, the end event directly follows the begin event.  So
- * the end event is not published if the begin event is the last event of the
- * ring.
+ * published?  In a ring, the end event directly follows the begin event.  It is
+ * therefore missing if the begin event is the last event of the ring.
  */
 static bool
 lacks_end(const struct order_producer *s)

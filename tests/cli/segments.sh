@@ -125,4 +125,33 @@ check 'leaks: advice' "$(tail -n 1 out | cut -d : -f 3)" \
 	'ends'
 run "$HATF" tree --peak --json a.hatf.gz b.hatf.gz
 check 'tree: peak' "$(jq .peak_live_bytes out)" 60
+
+# After 'hatf ctl PID rotate' without HATFTRACE_ROTATE, the header of the first
+# segment does not say that it is one, and the second segment does not have the
+# blocks that were live.
+sed 's/segment=0[^ ]*carried=0/x=0/' a.ascii >first.ascii
+segment second.ascii 1 4 0 3 <<'END'
+1 0x3000
+0 40 0x1000
+1 0x1000
+END
+sed -i -e 's/live=exact/live=unknown/' -e 's/end=rotate/end=exit/' second.ascii
+lacks='the segment lacks blocks that were live at its start'
+run "$HATF" check --max-live-at-end 10 first.ascii second.ascii
+check_status 'unknown start: check' 4
+grep -q "^hatf check: second.ascii: $lacks" err || fail "check: $(cat err)"
+run "$HATF" diff first.ascii second.ascii -- second.ascii first.ascii
+check_status 'unknown start: diff' 4
+check 'unknown start: diff counts one run' \
+	"$(grep '^allocations' out | tr -s ' ')" 'allocations 4 4 0'
+grep -q "^hatf diff: second.ascii: $lacks" err || fail "diff: $(cat err)"
+run "$HATF" leaks first.ascii second.ascii
+check_status 'unknown start: leaks' 0
+grep -q "^doubtful: $lacks" out || fail "leaks: $(cat out)"
+check 'unknown start: note' "$(tail -n 1 out)" \
+	'note: 2 files are segments of one process: the last segment may' \
+	'lack blocks that are live when the process ends'
+run "$HATF" leaks --fail-over 10 second.ascii
+check_status 'unknown start: leaks --fail-over' 1
+grep -q "cannot judge the live bytes: $lacks" err || fail "$(cat err)"
 finish

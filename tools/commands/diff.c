@@ -161,12 +161,14 @@ add_file(struct comparison *c, const char *path,
 	 const struct gather_options *how)
 {
 	struct gathering *const g = gather_open(path, how);
+	const char *fault;
 	int exit_status = EXIT_FINE;
 
 	if (g == NULL)
 		return EXIT_BAD_INPUT;
-	if (g->fault != NULL) {
-		message_print("%s: %s", message_path(path), g->fault);
+	fault = g->fault != NULL ? g->fault : scan_unknown_start(&g->scan);
+	if (fault != NULL) {
+		message_print("%s: %s", message_path(path), fault);
 		exit_status = EXIT_INCOMPLETE;
 	}
 	if (!comparison_add(c, g)) {

@@ -531,7 +531,7 @@ leaks_file(const char *path, struct ask *ask, bool first)
 		 */
 		out_flush(o);
 		site_names_report_wrappers(l.g->names, path);
-		segments_note_add(&ask->segments, l.g->scan.reader);
+		segments_note_add(&ask->segments, &l.g->scan);
 		exit_status = judge(&l);
 	}
 	groups_free(&l.sites);
@@ -606,9 +606,15 @@ command_leaks(int argc, char **argv)
 	}
 	suppressions_free(&ask.suppressions);
 	if (!ask.json)
-		segments_note_print(out_stdout(), &ask.segments,
-				    "the last segment has the blocks that are "
-				    "live when the process ends");
+		segments_note_print(
+			out_stdout(), &ask.segments,
+			ask.segments.lacks_start
+				? "the last segment may lack blocks "
+				  "that are live when the process "
+				  "ends"
+				: "the last segment has the blocks "
+				  "that are live when the process "
+				  "ends");
 	if (first < 0 || first == argc)
 		return exit_status;
 	return out_finish(out_stdout(), exit_status);

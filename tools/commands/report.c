@@ -526,7 +526,7 @@ report_file(const char *path, struct ask *ask, bool first)
 	 */
 	out_flush(o);
 	site_names_report_wrappers(g->names, path);
-	segments_note_add(&ask->segments, g->scan.reader);
+	segments_note_add(&ask->segments, &g->scan);
 	if (g->fault != NULL)
 		message_print("%s: %s", message_path(path), g->fault);
 	callers_close(r.callers);

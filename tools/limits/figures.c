@@ -69,10 +69,13 @@ add_segment(struct figures *f, unsigned scopes, const struct gathering *g)
 static bool
 keep_fault(struct figures *f, const struct gathering *g)
 {
-	if (g->fault == NULL || f->fault != NULL)
+	const char *const fault =
+		g->fault != NULL ? g->fault : scan_unknown_start(&g->scan);
+
+	if (fault == NULL || f->fault != NULL)
 		return true;
-	if (asprintf(&f->fault, "%s: %s", message_path(g->scan.path),
-		     g->fault) >= 0)
+	if (asprintf(&f->fault, "%s: %s", message_path(g->scan.path), fault) >=
+	    0)
 		return true;
 	f->fault = NULL;
 	message_print("%s", hatf_status_text(HATF_NO_MEMORY));

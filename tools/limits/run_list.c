@@ -59,35 +59,48 @@ append(struct run_list *runs, const char *const *paths, size_t n,
 	return true;
 }
 
+/* What the header of a file says. */
+struct kind {
+	bool names_process; /* a trace, not a snapshot, with its process */
+	bool is_segment;
+};
+
 /*
- * Is the file a segment whose header names its process?  Return false for a
- * pipe, because its header can be read only once.  Also return false for a file
- * that cannot be read; the function that reads the run will report the error.
+ * Read the header of a file.  Nothing is known of a pipe, because its header
+ * can be read only once, and of a file that cannot be read; the function that
+ * reads the run will report the error.
  */
-static bool
-is_segment(const char *path)
+static struct kind
+kind_of(const char *path)
 {
 	struct hatf_reader *reader;
+	struct kind kind = { .is_segment = false };
 	struct hatf_error err;
-	bool is_one;
 
 	if (strcmp(path, "-") == 0 || operand_type(path) != S_IFREG ||
 	    hatf_reader_open(path, NULL, &reader, &err) != HATF_OK)
-		return false;
-	is_one = hatf_reader_header(reader, "segment") != NULL &&
-		 hatf_reader_header(reader, "pid") != NULL &&
-		 hatf_reader_header(reader, "snapshot_of") == NULL;
+		return kind;
+	kind.names_process = hatf_reader_header(reader, "pid") != NULL &&
+			     hatf_reader_header(reader, "snapshot_of") == NULL;
+	kind.is_segment = kind.names_process &&
+			  hatf_reader_header(reader, "segment") != NULL;
 	hatf_reader_close(reader);
-	return is_one;
+	return kind;
 }
 
+/* 'is_rotated': see struct run_traces; it is set for several paths, too. */
 static bool
-append_processes(struct run_list *runs, const struct processes *p)
+append_processes(struct run_list *runs, const struct processes *p,
+		 bool is_rotated)
 {
-	for (size_t i = 0; i < p->count; i++)
-		if (!append(runs, p->list[i].paths, p->list[i].path_count,
-			    true))
+	for (size_t i = 0; i < p->count; i++) {
+		const struct process *const process = &p->list[i];
+
+		if (!append(runs, process->paths, process->path_count,
+			    is_rotated || process->path_count > 1 ||
+				    kind_of(process->paths[0]).is_segment))
 			return false;
+	}
 	return true;
 }
 
@@ -107,9 +120,21 @@ append_directory(struct run_list *runs, char *path)
 			      message_path(path), found.count);
 		ok = false;
 	}
-	ok = ok && append_processes(runs, &found);
+	ok = ok && append_processes(runs, &found, true);
 	processes_free(&found);
 	return ok;
+}
+
+/*
+ * Can the file be a segment?  The header of a first segment may not say that it
+ * is one, so the file can be a segment if another operand is one.
+ */
+static bool
+may_be_segment(const char *path, bool has_segment)
+{
+	const struct kind kind = kind_of(path);
+
+	return kind.is_segment || (kind.names_process && has_segment);
 }
 
 bool
@@ -119,19 +144,22 @@ run_list_find(struct run_list *runs, char **operands, size_t n)
 	struct processes found = { .list = NULL };
 	size_t segment_count = 0;
 	bool ok = segments != NULL || no_memory();
+	bool has_segment = false;
 
+	for (size_t i = 0; i < n; i++)
+		has_segment |= kind_of(operands[i]).is_segment;
 	for (size_t i = 0; ok && i < n; i++) {
 		const char *const path = operands[i];
 
 		if (operand_type(path) == S_IFDIR)
 			ok = append_directory(runs, operands[i]);
-		else if (is_segment(path))
+		else if (may_be_segment(path, has_segment))
 			segments[segment_count++] = operands[i];
 		else
 			ok = append(runs, &path, 1, false);
 	}
 	ok = ok && processes_find(&found, segments, segment_count) &&
-	     append_processes(runs, &found);
+	     append_processes(runs, &found, false);
 	processes_free(&found);
 	free(segments);
 	return ok;

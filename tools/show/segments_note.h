@@ -9,9 +9,8 @@
 #ifndef SEGMENTS_NOTE_H
 #define SEGMENTS_NOTE_H
 
+#include "tools/trace/scan.h"
 #include "tools/ui/out.h"
-
-#include "hatf/hatf.h"
 
 /* What is known about the files so far.  Zero-initialize. */
 struct segments_note {
@@ -19,14 +18,14 @@ struct segments_note {
 	unsigned segment_count; /* number of segments of this process */
 	unsigned process_count; /* processes with several segments */
 	unsigned file_count;	/* all segments of these processes */
+	bool lacks_start;	/* see scan_unknown_start() */
 };
 
 /*
- * Note the next file, which 'reader' has read.  The segments of a process must
- * come one after another to be recognized.
+ * Note the next file, which 'scan' has read to its end.  The segments of a
+ * process must come one after another to be recognized.
  */
-void segments_note_add(struct segments_note *n,
-		       const struct hatf_reader *reader);
+void segments_note_add(struct segments_note *n, const struct scan *scan);
 
 /*
  * If a process has several segments among the files, print a line with this

@@ -436,6 +436,7 @@ show_doubts(struct out *o, const struct gathering *g, const char *prefix)
 {
 	const struct census *const c = g->census;
 	const char *const heritage = scan_unknown_heritage(&g->scan);
+	const char *const start = scan_unknown_start(&g->scan);
 
 	print_fact(o, prefix, lost_count(g), "events lost while recording");
 	print_fact(o, prefix, get_seen(g).violation_count,
@@ -454,6 +455,8 @@ show_doubts(struct out *o, const struct gathering *g, const char *prefix)
 	if (heritage != NULL)
 		out_printf(o, "%sblocks of the parent process: %s\n", prefix,
 			   heritage);
+	if (start != NULL)
+		out_printf(o, "%s%s\n", prefix, start);
 }
 
 void
@@ -481,6 +484,8 @@ show_doubt(const struct gathering *g)
 		return "some blocks from before the trace are unknown "
 		       "(--no-parent leaves out all blocks from before the "
 		       "trace)";
+	if (scan_unknown_start(&g->scan) != NULL)
+		return scan_unknown_start(&g->scan);
 	if (g->census->wrapped_sums != 0)
 		return "a sum of bytes exceeds 64 bits";
 	if (get_seen(g).violation_count != 0)

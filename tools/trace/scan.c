@@ -79,6 +79,19 @@ scan_unknown_heritage(const struct scan *s)
 	return hatf_heritage_text(s->heritage);
 }
 
+const char *
+scan_unknown_start(const struct scan *s)
+{
+	const char *const segment = hatf_reader_header(s->reader, "segment");
+	const char *const live = hatf_reader_header(s->reader, "live");
+
+	if (segment == NULL || live == NULL || strcmp(live, "exact") == 0)
+		return NULL;
+	return "the segment lacks blocks that were live at its start, so its "
+	       "live bytes are too low (with HATFTRACE_ROTATE, the recorder "
+	       "keeps these blocks)";
+}
+
 static void
 show_progress(struct scan *s)
 {

@@ -54,6 +54,13 @@ struct hatf_reader *scan_found(const char *path);
 const char *scan_unknown_heritage(const struct scan *s);
 
 /*
+ * If the trace is a segment and does not have exactly the blocks that were live
+ * at its start, return what this means for its figures, a static string.
+ * Otherwise return NULL.
+ */
+const char *scan_unknown_start(const struct scan *s);
+
+/*
  * Read the next batch.  Return the number of events in 'batch'.  0 means the
  * end or an error; scan_fault() tells which.
  */
