@@ -146,6 +146,95 @@ check_status 'symbolize a link' 0
 [ -L link.hatf.gz ] || fail 'the link has become a file'
 check_named bare.hatf.gz
 
+# A trace that has its end, but lacks events, gets the names, too.
+cat >busy.c <<'END'
+#include <stdlib.h>
+
+void *volatile kept;
+
+__attribute__((noinline)) static void
+leak_often(void)
+{
+	for (int i = 0; i < 300000; i++)
+		kept = malloc(16);
+}
+
+int
+main(void)
+{
+	leak_often();
+	return 0;
+}
+END
+gcc -g -O1 -o busy busy.c || fail 'gcc failed'
+# events TRACE: its events, without their stacks.
+events()
+{
+	"$HATF" dump "$1" 2>/dev/null | sed 's/^[0-9]* //; s/ stack=.*//'
+}
+for option in --symbols --no-symbols; do
+	set --
+	[ $option = --symbols ] || set -- $option
+	HATFTRACE_FULL=drop HATFTRACE_BUFFER=4K run "$HATF" record "$@" \
+		-o "lost$option.hatf.gz" ./busy
+	check_status "events lost: record $option" 1
+	check_one_line "events lost: record $option" '* events LOST'
+done
+events lost--no-symbols.hatf.gz >want
+lost=$("$HATF" info --json lost--no-symbols.hatf.gz 2>/dev/null | jq .lost)
+for option in '-o copy.hatf.gz' ''; do
+	# shellcheck disable=SC2086  # two words, or none
+	run "$HATF" symbolize $option lost--no-symbols.hatf.gz
+	check_status "events lost: symbolize $option" 0
+	check_one_line "events lost: symbolize $option" \
+		"hatf symbolize: *: $lost events were lost while recording"
+done
+for trace in lost--symbols lost--no-symbols copy; do
+	comments $trace.hatf.gz | grep -q '|function=leak_often|' ||
+		fail "events lost: $trace: no names"
+	run "$HATF" leaks $trace.hatf.gz
+	! grep -q 'no function names' out || fail "events lost: $trace: a note"
+done
+for trace in lost--no-symbols copy; do
+	events $trace.hatf.gz >got
+	cmp -s want got || fail "events lost: $trace: other events"
+	check "events lost: $trace: the end" "$("$HATF" info --json \
+		$trace.hatf.gz 2>/dev/null | jq -c '[.complete, .lost]')" \
+		"[false,$lost]"
+done
+
+# A copy of a trace that is cut off, or whose end says more than a copy can say,
+# would lack something.  The trace stays as it is, and the note of other
+# commands says so.
+cat >other.ascii <<'END'
+10 HATF ascii thread heap time attributes
+10 HATF 1.0\x0aproducer=x\x0a
+10 HATF frame\x0aframe=1\x0aobject=/lib/a.so\x0aaddress=0x1234\x0a
+10 HATF stack\x0astack=1\x0aframe=1\x0a
+0 100 0x1000 0 0 1 4501
+END
+end='10 HATF end\x0acomplete=0\x0aend=exit\x0aevents=1\x0arecords=4'
+printf '%s\n' "$end\\x0alost=0\\x0amissed=calls of malloc\\x0a" |
+	cat other.ascii - >missed.ascii
+printf '%s\n' "$end\\x0alost=0\\x0aerror=write: No space left\\x0a" |
+	cat other.ascii - >error.ascii
+printf '%s\n' "$end\\x0alost=0\\x0a" | cat other.ascii - >plain.ascii
+for trace in other missed error; do
+	cp $trace.ascii before
+	run "$HATF" symbolize $trace.ascii
+	check_status "$trace: symbolize" 1
+	grep -q 'not changed, .* use -o$' err || fail "$trace: $(cat err)"
+	cmp -s before $trace.ascii || fail "$trace: it was changed"
+	run "$HATF" leaks $trace.ascii
+	check "$trace: the note" "$(tail -n 1 out)" "note: no function names: \
+'hatf symbolize -o NEW FILE' writes a copy with them"
+done
+run "$HATF" leaks plain.ascii
+check 'plain: the note' "$(tail -n 1 out)" \
+	"note: no function names: 'hatf symbolize FILE' adds them"
+run "$HATF" symbolize plain.ascii
+check_status 'plain: symbolize' 0
+
 # A program in C++ has one leak: what libstdc++ keeps for itself is none.
 cat >leak.cc <<'END'
 int *kept;

@@ -34,11 +34,14 @@ static const struct opt_page page = {
 	"frames for inlined functions.  The names come from the programs and\n"
 	"libraries that were recorded, and from separate debug files.\n"
 	"Afterwards the trace needs none of these files.\n"
-	"Each TRACE is replaced, unless -o names another file.\n",
+	"Each TRACE is replaced, unless -o names another file.  A TRACE that "
+	"is\n"
+	"damaged or has no end is not replaced.\n",
 	"A line on standard error names each program or library for which\n"
 	"functions or lines are missing, with the reason and its build id.\n"
-	"Exit status: 0 if all is well, 1 if a trace is bad or incomplete,\n"
-	"2 for wrong usage.\n",
+	"Exit status: 0 if all is well, also if events were lost, 1 if a "
+	"trace\n"
+	"is damaged or has no end, 2 for wrong usage.\n",
 	false,
 	options
 };
@@ -94,7 +97,8 @@ symbolize(const struct symbolize *s, const char *path,
 	}
 	exit_status = s->out != NULL
 			      ? symbolize_trace(path, s->out, lookup, &counts)
-			      : symbolize_trace_in_place(path, lookup, &counts);
+			      : symbolize_trace_in_place(path, lookup, false,
+							 &counts);
 	if (exit_status == EXIT_FINE &&
 	    (s->out == NULL || strcmp(s->out, "-") != 0))
 		print_counts(path, &counts);

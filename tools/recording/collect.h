@@ -42,6 +42,8 @@ struct collected_trace {
 	bool is_late;  /* the header states that recording started late */
 	bool has_trailer;
 	bool is_complete; /* the trailer states that the trace is complete */
+	/* a copy of the trace can say all that the trailer says */
+	bool can_be_copied;
 	/* the trailer says that the process executed another program */
 	bool has_execed;
 	bool has_stopped; /* the trailer says that recording was stopped */

@@ -92,6 +92,7 @@ mend_trace(struct collected_trace *t, unsigned flags)
 	if (!t->has_trailer)
 		return;
 	t->is_complete = tail.complete;
+	t->can_be_copied = tail.error[0] == '\0' && tail.missed[0] == '\0';
 	t->has_execed = strcmp(tail.end, "exec") == 0;
 	t->has_stopped = strcmp(tail.end, "stop") == 0;
 }

@@ -16,11 +16,14 @@ naming_has_stacks(void)
 #endif
 }
 
-/* Is the trace complete, and has its process stopped writing it? */
+/*
+ * Has the process stopped writing the trace, and does a copy with names lack
+ * nothing of the trace?
+ */
 static bool
 is_finished(const struct collected_trace *t)
 {
-	return t->has_trailer && t->is_complete && !t->is_running;
+	return t->has_trailer && t->can_be_copied && !t->is_running;
 }
 
 /*
@@ -57,8 +60,9 @@ naming_symbolize(const struct collection *c, enum naming_report report)
 		if (launch_is_interrupted())
 			left++;
 		else
+			/* The summary tells how many events were lost. */
 			symbolize_trace_in_place(c->traces[i].path, lookup,
-						 &counts);
+						 true, &counts);
 	}
 	if (left != 0)
 		message_print("interrupted: functions and lines were not added "

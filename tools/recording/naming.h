@@ -19,7 +19,7 @@ enum naming_report {
 };
 
 /*
- * Write functions, files and lines into the complete traces of the command and
+ * Write functions, files and lines into the finished traces of the command and
  * of its descendants, as 'hatf symbolize' does.  If this fails for a trace,
  * that trace stays unchanged, and a message states the reason.  After a signal
  * that asks this process to end, leave the remaining traces unchanged and print

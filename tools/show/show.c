@@ -2,6 +2,7 @@
 /* show.c - see show.h */
 #include "tools/show/show.h"
 
+#include "tools/trace/trailer.h"
 #include "tools/ui/cut.h"
 
 #include <inttypes.h>
@@ -532,6 +533,17 @@ has_functions(const struct hatf_stacks *stacks)
 	return count == 0;
 }
 
+/*
+ * Does 'hatf symbolize' replace the trace?  Not if a process is still writing
+ * the trace, or if the copy would lack something.
+ */
+static bool
+can_be_replaced(const struct scan *s)
+{
+	return (s->status == HATF_OK || s->status == HATF_END) &&
+	       trailer_can_be_copied(s->reader);
+}
+
 const char *
 show_advice(const struct gathering *g)
 {
@@ -553,14 +565,10 @@ show_advice(const struct gathering *g)
 		       "sites: 'hatf record' without -G takes call stacks";
 	if (has_functions(g->census->stacks))
 		return NULL;
-	/*
-	 * A file cannot be replaced while a process still writes the trace to
-	 * it.
-	 */
-	return scan_writer(&g->scan) != 0
-		       ? "no function names: 'hatf symbolize -o NEW FILE' "
-			 "writes a copy with them"
-		       : "no function names: 'hatf symbolize FILE' adds them";
+	return can_be_replaced(&g->scan)
+		       ? "no function names: 'hatf symbolize FILE' adds them"
+		       : "no function names: 'hatf symbolize -o NEW FILE' "
+			 "writes a copy with them";
 }
 
 static void

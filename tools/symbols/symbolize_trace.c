@@ -75,6 +75,8 @@ write_with_names(struct rewrite *r, struct symbol_lookup *lookup,
 	r->write = write_expanded;
 	r->context = e;
 	exit_status = rewrite_trace(r);
+	if (r->is_written && r->is_whole)
+		exit_status = EXIT_FINE;
 	expand_get_counts(e, counts_ret);
 	expand_close(e);
 	return exit_status;
@@ -176,16 +178,18 @@ take_place(const char *path, const char *new_path, int fd)
  */
 static int
 write_and_replace(const char *path, const char *new_path, int fd,
-		  struct symbol_lookup *lookup,
+		  struct symbol_lookup *lookup, bool is_told,
 		  struct expand_counts *counts_ret)
 {
-	struct rewrite r = { .in = path, .options = { .fd = fd } };
+	struct rewrite r = { .in = path,
+			     .options = { .fd = fd },
+			     .is_told = is_told };
 	int exit_status;
 
 	exit_status = write_with_names(&r, lookup, counts_ret);
 	/*
-	 * If the trace is damaged, keep the old file, because the user may need
-	 * the damaged part.
+	 * If the new file lacks something, keep the old file.  The user may
+	 * need the damaged part, or what the trailer says.
 	 */
 	if (r.is_written && exit_status != EXIT_FINE)
 		message_print("%s: not changed, because it is damaged or "
@@ -201,7 +205,7 @@ write_and_replace(const char *path, const char *new_path, int fd,
 
 int
 symbolize_trace_in_place(const char *path, struct symbol_lookup *lookup,
-			 struct expand_counts *counts_ret)
+			 bool is_told, struct expand_counts *counts_ret)
 {
 	/* Replace the file to which symbolic links lead, not a link. */
 	char *const target = realpath(path, NULL);
@@ -230,7 +234,7 @@ symbolize_trace_in_place(const char *path, struct symbol_lookup *lookup,
 		begin_guard(new_path, old);
 		sigprocmask(SIG_SETMASK, &old_mask, NULL);
 		exit_status = write_and_replace(target, new_path, fd, lookup,
-						counts_ret);
+						is_told, counts_ret);
 		end_guard(old);
 		close(fd);
 	}

@@ -13,7 +13,8 @@
 
 /*
  * Write the trace 'path' to 'out', with names; "-" is standard input or output.
- * Return the exit status.  Store the counts in '*counts_ret'.
+ * Return the exit status, which is 0 if the output lacks nothing of the trace,
+ * even if the trace itself lacks events.  Store the counts in '*counts_ret'.
  */
 int symbolize_trace(const char *path, const char *out,
 		    struct symbol_lookup *lookup,
@@ -24,11 +25,15 @@ int symbolize_trace(const char *path, const char *out,
  * keeps its owner and its permissions for owner, group and others.  If the
  * owner is the user of this process, the file may get another group.
  *
- * If this function fails, if the trace is damaged or incomplete, or if SIGHUP,
- * SIGINT or SIGTERM ends this process, the file stays unchanged and no other
- * file is left.  Return the exit status.
+ * If this function fails, if a copy of the trace would lack something, or if
+ * SIGHUP, SIGINT or SIGTERM ends this process, the file stays unchanged and no
+ * other file is left.  A copy of a trace without a trailer, for example, would
+ * lack the end.  Return the exit status.
+ *
+ * If the trace has a trailer but lacks events, print a message, unless
+ * 'is_told' is set.
  */
 int symbolize_trace_in_place(const char *path, struct symbol_lookup *lookup,
-			     struct expand_counts *counts_ret);
+			     bool is_told, struct expand_counts *counts_ret);
 
 #endif /* SYMBOLIZE_TRACE_H */

@@ -5,6 +5,7 @@
 #include "tools/trace/cutoff.h"
 #include "tools/trace/kept_fields.h"
 #include "tools/trace/name_hint.h"
+#include "tools/trace/trailer.h"
 #include "tools/ui/figure.h"
 #include "tools/ui/message.h"
 #include "tools/ui/output_file.h"
@@ -262,8 +263,8 @@ judge_source(const struct run *run, enum hatf_status status)
 		cutoff_report(path, hatf_reader_error(run->reader));
 		return false;
 	}
-	if (stats.complete)
-		return true;
+	if (stats.complete || run->r->is_told)
+		return stats.complete;
 	if (stats.lost_count != 0)
 		message_print("%s: %" PRIu64
 			      " events were lost while recording",
@@ -416,6 +417,8 @@ rewrite_reader(struct run *run)
 	if (status != HATF_OK)
 		complete = judge_source(run, status);
 	run->cut = !complete;
+	run->r->is_whole =
+		status == HATF_END && trailer_can_be_copied(run->reader);
 	if (!complete)
 		hatf_writer_set_incomplete(run->writer);
 	list_losses(run->writer, losses, sizeof(losses));

@@ -49,10 +49,17 @@ struct rewrite {
 	void *context;
 	bool is_filtered; /* 'write' omits the records of some blocks */
 	/*
-	 * Results of rewrite_trace(): whether the output was written to its
-	 * end, and statistics of the source.
+	 * The caller tells the user that events are missing, so do not say so
+	 * about a source that was read to its end.
 	 */
-	bool is_written;
+	bool is_told;
+	/*
+	 * Results of rewrite_trace(): whether the output was written to its
+	 * end; whether the source was read to its end, and its trailer says
+	 * nothing that the output's trailer does not say; and statistics of the
+	 * source.
+	 */
+	bool is_written, is_whole;
 	struct hatf_reader_stats read;
 	const char *read_format; /* format of 'in'; a static string */
 };

@@ -15,8 +15,6 @@
  */
 #include "tools/trace/trailer.h"
 
-#include "hatf/hatf.h"
-
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -238,4 +236,11 @@ trailer_read(const char *path, bool is_found, struct trailer *ret)
 		close(fd);
 	free(buf);
 	return found;
+}
+
+bool
+trailer_can_be_copied(const struct hatf_reader *reader)
+{
+	return hatf_reader_trailer(reader, "error") == NULL &&
+	       hatf_reader_trailer(reader, "missed") == NULL;
 }

@@ -9,6 +9,8 @@
 #ifndef TRAILER_H
 #define TRAILER_H
 
+#include "hatf/hatf.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -31,6 +33,12 @@ struct trailer {
  * (HATF_READER_FOUND).
  */
 bool trailer_read(const char *path, bool is_found, struct trailer *ret);
+
+/*
+ * After the last record of a trace: does the trailer lack the texts that the
+ * trailer of a copy would lack, "error" and "missed"?
+ */
+bool trailer_can_be_copied(const struct hatf_reader *reader);
 
 /*
  * Find a line that begins with "KEY=" and parse its decimal value.  Return
