@@ -135,6 +135,51 @@ check_text 'addresses in objects' got <<'END'
 @ /lib/b.so:[0x7f1100001234] + 0x20 0x8
 END
 
+# mtrace() writes addresses in the file of the object.  'hatf symbolize' finds
+# the names there, also in a trace that was converted from an mtrace file.
+if command -v nm gcc >/dev/null &&
+	! "$HATF" symbolize none.hatf 2>&1 | grep -q libdw; then
+	cat >named.c <<'END'
+int
+some_caller(void)
+{
+	return 1;
+}
+
+int
+main(void)
+{
+	return some_caller();
+}
+END
+	gcc -g -O0 -o named named.c || fail 'gcc failed'
+	# mtrace() writes return addresses, so the lookup subtracts 1.
+	at=$(nm named | sed -n 's/ T some_caller$//p')
+	printf '= Start\n@ ./named:[0x%x] + 0x4010 0x28\n= End\n' \
+		$((0x$at + 1)) >named.mtrace
+	"$HATF" convert named.mtrace named.ascii
+	run "$HATF" leaks named.mtrace
+	check 'names: the note' "$(tail -n 1 out)" "note: no function names: \
+'hatf symbolize -o NEW FILE' writes a copy with them"
+	for trace in named.mtrace named.ascii; do
+		run "$HATF" symbolize -o names.hatf $trace
+		check_status "names: $trace" 0
+		check "names: $trace" "$(cat out)" "$trace: 1 frames looked \
+up, 1 with a function, 1 with a source file, 0 inlined functions added"
+		run "$HATF" leaks names.hatf
+		grep -q 'some_caller (.*named.c:3)' out ||
+			fail "names: $trace: $(cat out)"
+	done
+	# In traces from other sources, such an address is one in memory.
+	sed 's/source=mtrace/source=mtrack/' named.ascii >other.ascii
+	run "$HATF" symbolize -o names.hatf other.ascii
+	check 'names: an address in memory' "$(cut -d , -f 1 out)" \
+		'other.ascii: 0 frames looked up'
+	rm named
+	run "$HATF" symbolize -o names.hatf named.mtrace
+	check_one_line 'names: no program' 'hatf symbolize: ./named: *'
+fi
+
 # disordered COUNT FIRST LINE...: 'hatf convert' counts the anomalies that 'hatf
 # verify' finds in a trace of these lines; FIRST describes the first one.
 disordered()

@@ -534,13 +534,18 @@ has_functions(const struct hatf_stacks *stacks)
 }
 
 /*
- * Does 'hatf symbolize' replace the trace?  Not if a process is still writing
- * the trace, or if the copy would lack something.
+ * May 'hatf symbolize' replace the trace?  Not if a process is still writing
+ * the trace, if the copy would lack something, or if the trace is in a format
+ * of another program, because the copy is in HATF.
  */
 static bool
 can_be_replaced(const struct scan *s)
 {
-	return (s->status == HATF_OK || s->status == HATF_END) &&
+	struct hatf_reader_stats stats = { .struct_nbytes = sizeof(stats) };
+
+	hatf_reader_get_stats(s->reader, &stats);
+	return !stats.foreign &&
+	       (s->status == HATF_OK || s->status == HATF_END) &&
 	       trailer_can_be_copied(s->reader);
 }
 

@@ -56,6 +56,8 @@ struct expand {
 	void *frames; /* tree of struct frame, see tsearch(3) */
 	void *stacks; /* tree of uint64_t: ids of defined stacks */
 	uint64_t next_frame, next_stack;
+	/* the addresses of frames are addresses in the files of objects */
+	bool has_file_addresses;
 	struct expand_counts counts;
 	struct comment comment;
 	char path[PATH_MAX];
@@ -147,6 +149,17 @@ void
 expand_get_counts(const struct expand *e, struct expand_counts *ret)
 {
 	*ret = e->counts;
+}
+
+void
+expand_note_source(struct expand *e, const struct hatf_reader *reader)
+{
+	static const char mtrace[] = "mtrace";
+	const char *const source = hatf_reader_header(reader, "source");
+
+	e->has_file_addresses =
+		strcmp(hatf_reader_format(reader), mtrace) == 0 ||
+		(source != NULL && strcmp(source, mtrace) == 0);
 }
 
 /*
@@ -246,6 +259,26 @@ write_frame(struct expand *e, struct hatf_writer *writer, uint64_t id,
 }
 
 /*
+ * Find the object of a frame with the address '*address'.  Return the number of
+ * the object, and change '*address' to the address in the object's file.
+ * Return a negative number if the object is unknown.
+ */
+static int
+find_object(struct expand *e, const struct hatf_record *rec, uint64_t *address)
+{
+	const struct piece *const piece = find_piece(e, *address);
+
+	if (piece != NULL) {
+		*address -= piece->base;
+		return piece->object;
+	}
+	if (!e->has_file_addresses ||
+	    comment_value(rec, "object", e->path, sizeof(e->path)) <= 0)
+		return -1;
+	return symbol_lookup_object(e->lookup, e->path, "");
+}
+
+/*
  * Find the functions of a frame, and return their number; 0 if nothing is
  * known.  Count the frame only if its address was looked up.
  */
@@ -253,31 +286,32 @@ static size_t
 look_up(struct expand *e, const struct hatf_record *rec, uint64_t address,
 	struct symbol_lookup_name *names)
 {
-	const struct piece *const piece = find_piece(e, address);
-	char file[2], object[2];
+	char file[2], name[2];
+	int object;
 
 	/*
-	 * Skip a frame without an address in a known object.  Also skip a frame
-	 * that already has a source file, which an earlier run, or the program
-	 * that wrote the trace, has found.
+	 * Skip a frame without an address.  Also skip a frame that already has
+	 * a source file, which an earlier run, or the program that wrote the
+	 * trace, has found.
 	 */
-	if (address == 0 || piece == NULL ||
-	    comment_value(rec, "file", file, sizeof(file)) > 0)
+	if (address == 0 || comment_value(rec, "file", file, sizeof(file)) > 0)
 		return 0;
 	/*
-	 * Skip generated code, because 'piece' may be part of an object that
-	 * was mapped at this address earlier.
+	 * Skip generated code, because an object may have been mapped at this
+	 * address earlier.
 	 */
-	if (comment_value(rec, "object", object, sizeof(object)) > 0 &&
-	    object[0] == '[')
+	if (comment_value(rec, "object", name, sizeof(name)) > 0 &&
+	    name[0] == '[')
+		return 0;
+	object = find_object(e, rec, &address);
+	if (object < 0)
 		return 0;
 	e->counts.frames++;
 	/*
 	 * Subtract 1 to look up the call instruction: 'address' is a return
 	 * address, which may belong to the next line.
 	 */
-	return symbol_lookup_find(e->lookup, piece->object,
-				  address - piece->base - 1, names);
+	return symbol_lookup_find(e->lookup, object, address - 1, names);
 }
 
 static enum hatf_status

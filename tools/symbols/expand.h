@@ -48,6 +48,14 @@ struct expand *expand_open(struct symbol_lookup *lookup, uint64_t new_id);
 void expand_close(struct expand *e);
 
 /*
+ * Call this before expand_write() if 'reader' reads the trace.  If the trace
+ * is an mtrace file, or was converted from such a file, the addresses of its
+ * frames are addresses in the files of their objects, and nothing says where
+ * these objects were mapped.
+ */
+void expand_note_source(struct expand *e, const struct hatf_reader *reader);
+
+/*
  * Write a record to 'writer'.  If the record defines a frame or a stack, write
  * the definitions that replace it, or nothing if an earlier record has defined
  * the same id.  Errors: those of hatf_writer_write(), and HATF_NO_MEMORY.

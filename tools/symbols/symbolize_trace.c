@@ -24,6 +24,14 @@ write_expanded(void *context, const struct hatf_record *rec,
 	return expand_write(context, rec, writer);
 }
 
+/* Tell 'expand' what the addresses of the trace mean.  Keep the header. */
+static char *
+note_source(void *context, const struct hatf_reader *reader, char *header)
+{
+	expand_note_source(context, reader);
+	return header;
+}
+
 /*
  * Is the trace uncompressed?  If the trace can be read only once, decide by its
  * name.
@@ -73,6 +81,7 @@ write_with_names(struct rewrite *r, struct symbol_lookup *lookup,
 	r->options.format = "hatf";
 	r->options.plain = is_plain(r->in);
 	r->write = write_expanded;
+	r->edit_header = note_source;
 	r->context = e;
 	exit_status = rewrite_trace(r);
 	if (r->is_written && r->is_whole)
