@@ -53,7 +53,7 @@ for change in drop pool; do
 	check_status "$change: no such site" 0
 	check_one_line "$change: no such site" 'hatf replay: site.ascii:' \
 		"$change:site has no effect: no block*" \
-		'was allocated at a matching site'
+		'was allocated at a matching site; *'
 	grep -q '^  no difference: --what-if changes no call' out ||
 		fail "$change: no such site: $(cat out)"
 	run "$HATF" replay -r 1 -a glibc -w "$change:site=work" site.ascii
@@ -64,6 +64,42 @@ for change in drop pool; do
 	run "$HATF" replay -r 2 -a glibc -w "$change:site=work" site.ascii
 	! grep -q '1 run, so' out || fail "$change: 2 runs: $(cat out)"
 done
+# The site of a C++ program is its own function only with --fold-std, and the
+# message says so.
+cat >new.ascii <<'END'
+10 HATF ascii thread heap time attributes
+10 HATF frame\x0aframe=1\x0afunction=work\x0a
+10 HATF frame\x0aframe=2\x0afunction=operator new(unsigned long)\x0a
+10 HATF stack\x0astack=1\x0aframe=1\x0a
+10 HATF stack\x0astack=2\x0aparent=1\x0aframe=2\x0a
+0 100 0x1000 0 0 1 4502
+0 20000 0x8000 0 0 2 4502
+0 30 0x2000 0 0 3
+END
+for change in drop pool; do
+	run "$HATF" replay -r 1 -a glibc -w "$change:site=work" new.ascii
+	check_status "$change: no --fold-std" 0
+	check_one_line "$change: no --fold-std" 'hatf replay: new.ascii:' \
+		"$change:site has no effect: no block*" \
+		'was allocated at a matching site; to match the sites that' \
+		"'hatf stat' and 'hatf leaks' show, add --fold-std"
+	for option in -F --fold-std; do
+		run "$HATF" replay -r 1 -a glibc $option \
+			-w "$change:site=work" new.ascii
+		check_silent "$change: $option"
+		grep -q '^  glibc: time ' out || fail "$change: $(cat out)"
+	done
+	run "$HATF" replay -F -r 1 -a glibc -w "$change:site=x" new.ascii
+	check_one_line "$change: -F, no such site" '*at a matching site'
+done
+run "$HATF" replay -F -M first-fit -j -w drop:site=work new.ascii
+check 'a model and --fold-std' "$(jq .calls out)" 1
+# The site matches, but its blocks are too large for the pool.
+sed 's/^0 100 .*/0 20000 0x1000 0 0 1 4502/' new.ascii >large.ascii
+run "$HATF" replay -r 1 -a glibc -w 'pool:site=operator new' large.ascii
+check_one_line 'large blocks' '*: no block of at most 16 KiB was allocated*' \
+	'matching site'
+
 for text in x sizes:round= sizes:round=0 sizes:round=1x sizes:round=-1 \
 	drop:site= pool: merge:thread ''; do
 	run "$HATF" replay -w "$text" two.ascii

@@ -27,6 +27,7 @@ enum {
 	OPT_FROM,
 	OPT_TO,
 	OPT_WHAT_IF,
+	OPT_FOLD_STD,
 	OPT_MODEL,
 	OPT_EMIT_C,
 	OPT_LATENCY,
@@ -62,6 +63,9 @@ static const struct opt options[] = {
 	  "also replay the trace with a change, and compare;\n"
 	  "CHANGE is sizes:round=N, drop:site=GLOB,\n"
 	  "pool:site=GLOB or merge:threads; several are combined" },
+	{ "fold-std", 'F', NULL,
+	  "for --what-if, hide operator new and the standard\n"
+	  "library, so that a site is the program's own line" },
 	{ "model", 'M', "MODEL",
 	  "simulate first-fit, best-fit or segregated:TABLE, and\n"
 	  "print the size of the heap; no allocator runs" },
@@ -240,6 +244,7 @@ take_option(unsigned idx, const char *value, void *ctx)
 		ask->runs.is_sampled = true;
 		return true;
 	default:
+		ask->what_if.fold_std |= idx == OPT_FOLD_STD;
 		ask->runs.is_checked |= idx == OPT_CHECK;
 		ask->runs.is_timed |= idx == OPT_LATENCY;
 		ask->runs.is_sized |= idx == OPT_USABLE;

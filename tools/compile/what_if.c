@@ -2,6 +2,7 @@
 /* what_if.c - see what_if.h */
 #include "tools/compile/what_if.h"
 
+#include "tools/sites/site_options.h"
 #include "tools/ui/message.h"
 
 #include <stdio.h>
@@ -112,7 +113,9 @@ open_filter(struct block_filter **filter,
 bool
 what_if_open(struct what_if *w, const struct what_if_plan *plan)
 {
-	const struct stack_view_options viewing = { 0 };
+	const struct stack_view_options viewing = {
+		.fold_std = plan->fold_std,
+	};
 
 	*w = (struct what_if){ .plan = plan, .chunk_used = POOL_CHUNK_NBYTES };
 	u64_map_init(&w->blocks);
@@ -180,12 +183,16 @@ is_chosen(struct block_filter *filter, const struct hatf_event *e)
 }
 
 static void
-report_unused(const struct block_filter *filter, const char *what,
-	      uint64_t calls, const char *path)
+report_unused(const struct what_if *w, const struct block_filter *filter,
+	      const char *what, uint64_t calls, const char *path)
 {
-	if (filter != NULL && calls == 0)
-		message_print("%s: %s was allocated at a matching site",
-			      message_path(path), what);
+	if (filter == NULL || calls != 0)
+		return;
+	message_print("%s: %s was allocated at a matching site%s",
+		      message_path(path), what,
+		      w->plan->fold_std || !block_filter_has_no_match(filter)
+			      ? ""
+			      : SITE_OPTIONS_FOLD_HINT);
 }
 
 void
@@ -199,9 +206,9 @@ what_if_report(const struct what_if *w, const char *path)
 			message_path(path));
 		return;
 	}
-	report_unused(w->drop, "drop:site has no effect: no block",
+	report_unused(w, w->drop, "drop:site has no effect: no block",
 		      w->counts.dropped_calls, path);
-	report_unused(w->pool,
+	report_unused(w, w->pool,
 		      "pool:site has no effect: no block of at most 16 KiB",
 		      w->counts.pooled_calls, path);
 }

@@ -32,6 +32,8 @@
 struct what_if_plan {
 	uint64_t round; /* round sizes up to multiples of this; 0: do not */
 	bool merges_threads;
+	/* for sites: hide frames of the standard library, see stack_view.h */
+	bool fold_std;
 	struct block_filter_options drop, pool;
 	char text[256]; /* the user's texts, joined with blanks */
 };

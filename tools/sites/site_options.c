@@ -161,10 +161,6 @@ site_choice_show(struct site_choice *c, struct hatf_record *rec, uint8_t *buf,
 	rec->attributes_nbytes = (uint32_t)used;
 }
 
-#define FOLD_HINT                                                       \
-	"; to match the sites that 'hatf stat' and 'hatf leaks' show, " \
-	"add --fold-std"
-
 /*
  * Return the text of a message about the filter; NULL: there is nothing to say.
  */
@@ -178,10 +174,11 @@ remark(const struct site_choice *c)
 	if (block_filter_has_no_match(c->filter))
 		return folds_std || !block_filter_has_sites(c->filter)
 			       ? "no block matches"
-			       : "no block matches" FOLD_HINT;
+			       : "no block matches" SITE_OPTIONS_FOLD_HINT;
 	if (block_filter_excludes_nothing(c->filter))
 		return folds_std ? "--not-site leaves out no block"
-				 : "--not-site leaves out no block" FOLD_HINT;
+				 : "--not-site leaves out no "
+				   "block" SITE_OPTIONS_FOLD_HINT;
 	return NULL;
 }
 

@@ -40,6 +40,14 @@ enum site_option {
 			"that a site is the program's own line"                \
 	}
 
+/*
+ * The end of a message that no block is at a site, if standard libraries are
+ * not hidden.
+ */
+#define SITE_OPTIONS_FOLD_HINT                                          \
+	"; to match the sites that 'hatf stat' and 'hatf leaks' show, " \
+	"add --fold-std"
+
 struct site_options {
 	struct stack_view_options view;
 	struct block_filter_options filter;
