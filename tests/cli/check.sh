@@ -544,6 +544,14 @@ run "$HATF" check --baseline heap.base --fail-on 'live>999' new.?.hatf
 check_status 'grown' 3
 grep -q 'live at the end grew by 1000 B, from 4.9 KiB to 5.9 KiB in' out ||
 	fail "grown: $(cat out)"
+# "any" names all measures that grew, also in JUnit's file.
+run "$HATF" check --baseline heap.base --junit any.xml new.?.hatf
+check_status 'any' 3
+grown='peak grew by [^;]*; bytes live at the end grew by 1000 B, '
+grown+='from 4.9 KiB to 5.9 KiB; bytes allocated grew by 1000 B, [^;]*; '
+grown+='allocations grew by 1, from [0-9]* to [0-9]* in the program'
+grep -q "^ *$grown\$" out || fail "any: $(cat out)"
+grep -q "$grown" any.xml || fail "any: $(cat any.xml)"
 run "$HATF" check --baseline heap.base --fail-on 'live>1000' new.?.hatf
 check_status 'not above the limit' 0
 run "$HATF" check --baseline heap.base --floor 20 new.1.hatf

@@ -172,6 +172,19 @@ check_text 'what grew' got <<'END'
 exceeded: peak>0: peak grew by 34.2 KiB, from 188.3 KiB to 222.5 KiB in the program
 exceeded: new.allocations>0: allocations grew by 1, from 0 to 1 in brand_new() (app.cc)
 END
+# "any" names each measure that grew, in the order of --json, in one line a row.
+run "$HATF" diff --fail-on any old.hatf.gz new.hatf.gz
+grep -Eq '^exceeded: any: peak grew by [^;]*; bytes live at the end grew by '\
+'[^;]*; bytes allocated grew by [^;]*; allocations grew by .* in the program$' \
+	out || fail "any: $(cat out)"
+"$HATF" diff --fail-on any --json old.hatf.gz new.hatf.gz | "$PYTHON" -c '
+import json, sys
+found = json.load(sys.stdin)["exceeded"][0]
+assert found["name"] is None and found["condition"] == "any", found
+assert found["measures"][:4] == ["peak", "live", "allocated", "allocations"], \
+    found
+assert found["measure"] == "peak", found
+' || fail 'any: --json'
 # Each name of a measure.
 limit 3 'site.live-at-end>4K' 6
 limit 0 'site.live-at-end>49K,site.allocs>5'

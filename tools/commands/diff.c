@@ -214,9 +214,10 @@ add_segments(struct comparison *c, const struct run_traces *run,
 
 static void
 count_found(void *ctx, const struct condition_term *term,
-	    const struct comparison_row *row, enum measure measure)
+	    const struct comparison_row *row,
+	    const struct condition_measures *measures)
 {
-	(void)ctx, (void)term, (void)row, (void)measure;
+	(void)ctx, (void)term, (void)row, (void)measures;
 }
 
 /* Print the comparison.  Return false if there is no memory. */

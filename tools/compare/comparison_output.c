@@ -108,17 +108,15 @@ print_row(struct out *o, const struct comparison_row *row)
 
 static void
 print_found(void *ctx, const struct condition_term *term,
-	    const struct comparison_row *row, enum measure measure)
+	    const struct comparison_row *row,
+	    const struct condition_measures *measures)
 {
 	struct out *const o = ctx;
-	const struct contrast *const k = &row->contrasts[measure];
-	char sentence[MEASURE_SENTENCE_NBYTES];
+	char sentence[CONDITION_SENTENCE_NBYTES];
 
 	out_str(o, "exceeded: ");
 	out_text(o, term->text);
-	out_printf(o, ": %s in ",
-		   measure_growth_sentence(measure, k->old_side.median,
-					   k->new_side.median, sentence));
+	out_printf(o, ": %s in ", condition_sentence(row, measures, sentence));
 	out_str(o, row->name != NULL ? row->name : "the program");
 	out_str(o, "\n");
 }
@@ -219,17 +217,15 @@ mark_row(struct out *o, const struct comparison_row *row)
 
 static void
 mark_found(void *ctx, const struct condition_term *term,
-	   const struct comparison_row *row, enum measure measure)
+	   const struct comparison_row *row,
+	   const struct condition_measures *measures)
 {
 	struct out *const o = ctx;
-	const struct contrast *const k = &row->contrasts[measure];
-	char sentence[MEASURE_SENTENCE_NBYTES];
+	char sentence[CONDITION_SENTENCE_NBYTES];
 
 	out_str(o, "- ");
 	out_code(o, term->text);
-	out_printf(o, ": %s in ",
-		   measure_growth_sentence(measure, k->old_side.median,
-					   k->new_side.median, sentence));
+	out_printf(o, ": %s in ", condition_sentence(row, measures, sentence));
 	if (row->name != NULL)
 		out_code(o, row->name);
 	else
@@ -319,12 +315,20 @@ json_paths(char *const *paths, unsigned count)
 
 static void
 add_found(void *ctx, const struct condition_term *term,
-	  const struct comparison_row *row, enum measure measure)
+	  const struct comparison_row *row,
+	  const struct condition_measures *measures)
 {
-	json_array_append_new(ctx, json_pack("{s:o, s:o, s:s}", "condition",
-					     json_text(term->text), "name",
-					     json_text(row->name), "measure",
-					     measure_words[measure]));
+	json_t *const words = json_array();
+
+	for (unsigned i = 0; i < measures->count; i++)
+		json_array_append_new(
+			words, json_string(measure_words[measures->list[i]]));
+	json_array_append_new(ctx,
+			      json_pack("{s:o, s:o, s:s, s:o}", "condition",
+					json_text(term->text), "name",
+					json_text(row->name), "measure",
+					measure_words[measures->list[0]],
+					"measures", words));
 }
 
 bool

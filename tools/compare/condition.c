@@ -200,35 +200,45 @@ has_grown(const struct comparison *c, const struct comparison_row *row,
 		c->total.contrasts[MEASURE_PEAK].verdict == VERDICT_GREW);
 }
 
-/*
- * Return the first measure of a row that grew, or MEASURE_COUNT.  Look first at
- * the bytes live at the end, because their growth often makes the peak grow,
- * too.
- */
-static enum measure
-grown_measure(const struct comparison *c, const struct comparison_row *row)
+/* Return the measures of a row that grew, by the rules of "any". */
+static struct condition_measures
+grown_measures(const struct comparison *c, const struct comparison_row *row)
 {
-	int i = 0;
+	struct condition_measures grown = { .count = 0 };
 
-	if (has_grown(c, row, MEASURE_LIVE))
-		return MEASURE_LIVE;
-	while (i < MEASURE_COUNT && !has_grown(c, row, (enum measure)i))
-		i++;
-	return (enum measure)i;
+	for (int i = 0; i < MEASURE_COUNT; i++)
+		if (has_grown(c, row, (enum measure)i))
+			grown.list[grown.count++] = (enum measure)i;
+	return grown;
 }
 
-static bool
-holds(const struct condition_term *term, const struct comparison *c,
-      const struct comparison_row *row, enum measure *measure_ret)
+/* Return the measures for which a term holds in a row; none: it does not. */
+static struct condition_measures
+holding_measures(const struct condition_term *term, const struct comparison *c,
+		 const struct comparison_row *row)
 {
-	*measure_ret = term->measure;
-	if (term->scope == SCOPE_ANY) {
-		*measure_ret = grown_measure(c, row);
-		return *measure_ret != MEASURE_COUNT;
-	}
-	if (term->scope == SCOPE_NEW && !row->is_new)
+	const bool is_left_out = term->scope == SCOPE_NEW && !row->is_new;
+
+	if (term->scope == SCOPE_ANY)
+		return grown_measures(c, row);
+	return (struct condition_measures){
+		.list = { term->measure },
+		.count = !is_left_out && exceeds(term, c, row),
+	};
+}
+
+/* If a term holds for a row, call 'found' and return true. */
+static bool
+check_row(const struct condition_term *term, const struct comparison *c,
+	  const struct comparison_row *row, condition_found *found, void *ctx)
+{
+	const struct condition_measures measures =
+		holding_measures(term, c, row);
+
+	if (measures.count == 0)
 		return false;
-	return exceeds(term, c, row);
+	found(ctx, term, row, &measures);
+	return true;
 }
 
 uint64_t
@@ -241,20 +251,32 @@ condition_check(const struct condition *condition, const struct comparison *c,
 		const struct condition_term *const term = &condition->terms[i];
 		const bool has_total =
 			term->scope == SCOPE_TOTAL || term->scope == SCOPE_ANY;
-		enum measure measure;
+		const uint32_t rows = term->scope == SCOPE_TOTAL ? 0 : c->count;
 
-		if (has_total && holds(term, c, &c->total, &measure)) {
-			found(ctx, term, &c->total, measure);
-			count++;
-		}
-		if (term->scope == SCOPE_TOTAL)
-			continue;
-		for (uint32_t k = 0; k < c->count; k++) {
-			if (!holds(term, c, &c->rows[k], &measure))
-				continue;
-			found(ctx, term, &c->rows[k], measure);
-			count++;
-		}
+		if (has_total)
+			count += check_row(term, c, &c->total, found, ctx);
+		for (uint32_t k = 0; k < rows; k++)
+			count += check_row(term, c, &c->rows[k], found, ctx);
 	}
 	return count;
+}
+
+char *
+condition_sentence(const struct comparison_row *row,
+		   const struct condition_measures *measures, char *buf)
+{
+	char *end = buf;
+
+	buf[0] = '\0';
+	for (unsigned i = 0; i < measures->count; i++) {
+		const struct contrast *const k =
+			&row->contrasts[measures->list[i]];
+
+		if (i != 0)
+			end = stpcpy(end, "; ");
+		measure_growth_sentence(measures->list[i], k->old_side.median,
+					k->new_side.median, end);
+		end += strlen(end);
+	}
+	return buf;
 }

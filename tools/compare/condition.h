@@ -51,12 +51,21 @@ bool condition_parse(struct condition *condition, const char *option,
 		     const char *text);
 
 /*
- * Called for a term and a row for which the term holds, because 'measure' grew.
- * 'row' may be the total.
+ * The measures whose growth makes a term hold for a row, in the order of the
+ * enum: all that grew for "any", otherwise the measure of the term.
+ */
+struct condition_measures {
+	enum measure list[MEASURE_COUNT];
+	unsigned count;
+};
+
+/*
+ * Called for a term and a row for which the term holds, because 'measures',
+ * one at least, grew.  'row' may be the total.
  */
 typedef void condition_found(void *ctx, const struct condition_term *term,
 			     const struct comparison_row *row,
-			     enum measure measure);
+			     const struct condition_measures *measures);
 
 /*
  * Call 'found' once for each pair of a term and a row for which the term holds.
@@ -66,5 +75,15 @@ typedef void condition_found(void *ctx, const struct condition_term *term,
 uint64_t condition_check(const struct condition *condition,
 			 const struct comparison *comparison,
 			 condition_found *found, void *ctx);
+
+/* Room for the longest text of condition_sentence(). */
+#define CONDITION_SENTENCE_NBYTES (MEASURE_COUNT * MEASURE_SENTENCE_NBYTES)
+
+/*
+ * Write the growth of all 'measures' of a row to 'buf', which has
+ * CONDITION_SENTENCE_NBYTES, with "; " between the measures.  Return 'buf'.
+ */
+char *condition_sentence(const struct comparison_row *row,
+			 const struct condition_measures *measures, char *buf);
 
 #endif /* CONDITION_H */

@@ -460,24 +460,25 @@ find_growth(const struct figures *f, const struct comparison_row *row,
 /* A condition_found callback: add a finding to the rule of the condition. */
 static void
 take_found(void *ctx, const struct condition_term *term,
-	   const struct comparison_row *row, enum measure measure)
+	   const struct comparison_row *row,
+	   const struct condition_measures *measures)
 {
 	const struct growth *const g = ctx;
 	struct judgement *const j = g->judgement;
 	struct rule *const r = &j->rules[j->rule_count - 1];
+	const enum measure measure = measures->list[0];
 	const struct contrast *const k = &row->contrasts[measure];
 	const uint64_t growth = k->new_side.median - k->old_side.median;
 	struct finding found = { .value = growth };
-	char sentence[MEASURE_SENTENCE_NBYTES], buf[MESSAGE_NBYTES];
+	char sentence[CONDITION_SENTENCE_NBYTES], buf[MESSAGE_NBYTES];
 
 	(void)term;
 	r->exceeded_count++;
 	if (!is_kept(r, growth))
 		return;
 	found.place = find_growth(g->figures, row, measure);
-	measure_growth_sentence(measure, k->old_side.median, k->new_side.median,
-				sentence);
-	snprintf(buf, sizeof(buf), "%s in %.4000s%s%.2500s", sentence,
+	snprintf(buf, sizeof(buf), "%s in %.4000s%s%.2500s",
+		 condition_sentence(row, measures, sentence),
 		 row->name != NULL ? row->name : "the program",
 		 found.place.site != NULL ? "; now the " LARGEST_PART : "",
 		 found.place.site != NULL ? found.place.site : "");
