@@ -120,7 +120,7 @@ HATFTRACE_FOLLOW=all:'!rm' run "$HATF" record -o 'early/c.%p.hatf.gz' -- \
 check_status 'a child that executes' 0
 check_one_line 'a child that executes' \
 	'*, no events lost (+ 1 trace of child processes,' \
-	'1 of these whose process then executed a program that left no trace,' \
+	'1 of these processes then executed a program that left no trace,' \
 	'no events lost in these)'
 # A stop of the recording is no loss, but the summary mentions it.
 cat >pause.c <<'END'

@@ -106,6 +106,19 @@ run "$HATF" record -m always -o e.hatf.gz true
 summary_of | grep -qx '  next: hatf report e.hatf.gz' ||
 	fail "no allocation: $(cat err)"
 
+# The segments of a child process are one trace.
+PYTHONMALLOC=malloc HATFTRACE_KEEP=2 run "$HATF" record -r 64K -z none \
+	-o child.%p.%s.hatf sh -c \
+	"$PYTHON -c 'x = [str(i) for i in range(30000)]'; true"
+of_child='(+ 1 trace of child processes in [12] of [1-9][0-9]* segments, '
+of_child+='no events lost in these)'
+grep -q " $of_child\$" err || fail "segments of a child: $(cat err)"
+PYTHONMALLOC=malloc run "$HATF" record -r 64K -z none -o only.%p.%s.hatf \
+	-p 'all:python*' sh -c \
+	"$PYTHON -c 'x = [str(i) for i in range(30000)]'; true"
+of_child='; 1 trace of child processes in \([1-9][0-9]*\) of \1 segments'
+grep -q "$of_child\$" err || fail "segments of a child alone: $(cat err)"
+
 # A child process that has a larger trace than the command.
 run "$HATF" record -m always -o g.hatf.gz sh -c "$PYTHON -S -c ''; true"
 larger='  larger trace: hatf report g.hatf.gz.1 (.*, a child process)'

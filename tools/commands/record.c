@@ -456,17 +456,17 @@ tell_missing(const struct job *job, const struct launch *l, const char *others)
 static bool
 report_excluded(const struct job *job, const struct collection *c)
 {
-	const size_t n = c->descendant_count;
+	char count[128];
 
-	if (n == 0)
+	summary_count_children(c, count, sizeof(count));
+	if (c->descendant_count == 0)
 		message_print("%s is excluded from tracing, and nothing else "
 			      "left a trace",
 			      job->command);
 	else
-		message_print("%s is excluded from tracing; %zu %s of child "
-			      "processes",
-			      job->command, n, n == 1 ? "trace" : "traces");
-	return n != 0 && summary_check_children(c);
+		message_print("%s is excluded from tracing; %s", job->command,
+			      count);
+	return c->descendant_count != 0 && summary_check_children(c);
 }
 
 /*

@@ -57,8 +57,8 @@ struct collected_trace {
  * The traces of the command's own process come first, in the order of their
  * start.  The traces of all other processes follow, in the order of their
  * paths.  descendants_find() divides the traces of other processes into two
- * parts, each in the order of the paths: first traces of descendants, then
- * unrelated traces.
+ * parts: first the traces of descendants, in the order of process id, start and
+ * segment, then unrelated traces, in the order of the paths.
  */
 struct collection {
 	struct collected_trace *traces;
@@ -66,7 +66,7 @@ struct collection {
 	/* number of traces of the command's own process */
 	size_t own_count;
 	/*
-	 * number of traces of the command's descendants; 0 before
+	 * number of files with traces of the command's descendants; 0 before
 	 * descendants_find()
 	 */
 	size_t descendant_count;

@@ -112,7 +112,22 @@ find_all(struct search *s, const struct launch *l)
 		follow(s, s->pids[i]);
 }
 
-/* Move the traces found to the front, and count them.  'sorted' is a buffer. */
+static int
+compare_segments(const void *a, const void *b)
+{
+	const struct collected_trace *const x = a, *const y = b;
+
+	if (x->pid != y->pid)
+		return x->pid > y->pid ? 1 : -1;
+	if (x->start_ns != y->start_ns)
+		return x->start_ns > y->start_ns ? 1 : -1;
+	return (x->segment > y->segment) - (x->segment < y->segment);
+}
+
+/*
+ * Move the traces found to the front, sort and count them.  'sorted' is a
+ * buffer.
+ */
 static void
 move(struct collection *c, const struct search *s,
      struct collected_trace *sorted)
@@ -121,6 +136,8 @@ move(struct collection *c, const struct search *s,
 
 	for (size_t i = 0; i < s->count; i++)
 		sorted[s->is_found[i] ? found++ : other++] = s->traces[i];
+	if (found != 0)
+		qsort(sorted, found, sizeof(*sorted), compare_segments);
 	if (s->count != 0)
 		memcpy(c->traces + c->own_count, sorted,
 		       s->count * sizeof(*sorted));

@@ -72,8 +72,8 @@ static const struct {
 	  "with only a part of the run, because 'hatf ctl' or the program "
 	  "started or stopped the recording",
 	  false },
-	{ has_vanished,
-	  "whose process then executed a program that left no trace", false },
+	{ has_vanished, "processes then executed a program that left no trace",
+	  false },
 	{ is_incomplete, "NOT COMPLETE: 'hatf verify' says why", true },
 	{ is_unfinished,
 	  "NOT COMPLETE: 'hatf recover' completes the traces of killed "
@@ -81,14 +81,60 @@ static const struct {
 	  true },
 };
 
-static size_t
-count_children(const struct collection *c, trace_test *test)
-{
-	size_t n = 0;
+#define FINDING_COUNT (sizeof(findings) / sizeof(findings[0]))
 
-	for (size_t i = 0; i < c->descendant_count; i++)
-		n += test(&c->traces[c->own_count + i]);
-	return n;
+/* The traces of child processes. */
+struct children {
+	size_t traces; /* all segments of a process are one trace */
+	size_t segments;
+	uint64_t all_segments; /* including those that no longer exist */
+	/* for each element of 'findings': how many traces have the property */
+	size_t found[FINDING_COUNT];
+};
+
+/* Return the number of segments of the trace whose first segment is 't'. */
+static size_t
+count_segments(const struct collected_trace *t,
+	       const struct collected_trace *end)
+{
+	const struct collected_trace *const first = t;
+
+	while (t != end && t->pid == first->pid &&
+	       t->start_ns == first->start_ns)
+		t++;
+	return (size_t)(t - first);
+}
+
+/* Has one of the segments of a trace the property? */
+static bool
+has_property(const struct collected_trace *first, size_t segments,
+	     trace_test *test)
+{
+	size_t i = 0;
+
+	while (i < segments && !test(&first[i]))
+		i++;
+	return i < segments;
+}
+
+static struct children
+count_children(const struct collection *c)
+{
+	const struct collected_trace *t = c->traces + c->own_count;
+	const struct collected_trace *const end = t + c->descendant_count;
+	struct children children = { .segments = c->descendant_count };
+
+	while (t != end) {
+		const size_t n = count_segments(t, end);
+
+		children.traces++;
+		children.all_segments += t[n - 1].segment + 1;
+		for (size_t i = 0; i < FINDING_COUNT; i++)
+			children.found[i] +=
+				has_property(t, n, findings[i].test);
+		t += n;
+	}
+	return children;
 }
 
 static void __attribute__((format(printf, 3, 4)))
@@ -103,18 +149,36 @@ append(char *buf, size_t cap, const char *format, ...)
 }
 
 static void
+append_count(const struct children *children, char *buf, size_t cap)
+{
+	append(buf, cap, "%zu %s of child processes", children->traces,
+	       children->traces == 1 ? "trace" : "traces");
+	if (children->all_segments != children->traces)
+		append(buf, cap, " in %zu of %s segments", children->segments,
+		       figure_count(children->all_segments).text);
+}
+
+void
+summary_count_children(const struct collection *c, char *buf, size_t cap)
+{
+	const struct children children = count_children(c);
+
+	buf[0] = '\0';
+	append_count(&children, buf, cap);
+}
+
+static void
 describe_children(const struct collection *c, char *buf, size_t cap)
 {
+	const struct children children = count_children(c);
 	bool is_whole = true;
 
-	append(buf, cap, "%zu %s of child processes", c->descendant_count,
-	       c->descendant_count == 1 ? "trace" : "traces");
-	for (size_t i = 0; i < sizeof(findings) / sizeof(findings[0]); i++) {
-		const size_t n = count_children(c, findings[i].test);
-
-		if (n == 0)
+	append_count(&children, buf, cap);
+	for (size_t i = 0; i < FINDING_COUNT; i++) {
+		if (children.found[i] == 0)
 			continue;
-		append(buf, cap, ", %zu of these %s", n, findings[i].text);
+		append(buf, cap, ", %zu of these %s", children.found[i],
+		       findings[i].text);
 		is_whole = is_whole && !findings[i].may_lack;
 	}
 	if (is_whole)

@@ -19,6 +19,13 @@
 void summary_describe_others(const struct collection *c, char *buf, size_t cap);
 
 /*
+ * Write the number of traces of child processes, "3 traces of child processes
+ * in 7 of 20 segments", to 'buf', truncated to 'cap' bytes.  All segments of a
+ * process are one trace.
+ */
+void summary_count_children(const struct collection *c, char *buf, size_t cap);
+
+/*
  * Report the traces of the command's own process, which must have at least one.
  * Print these lines:
  * - a line for each incomplete trace before the last one;
