@@ -60,7 +60,7 @@ fi
 # With good and bad files as arguments, a command reads the good ones.
 run "$HATF" verify empty good.hatf missing
 check_status mixed 1
-check mixed "$(cat out)" 'good.hatf: ok, 1 events'
+check mixed "$(cat out)" 'good.hatf: ok, 1 event'
 check 'mixed: lines on stderr' "$(wc -l <err)" 2
 
 # The records before the damage are printed.

@@ -96,4 +96,22 @@ check 'the largest time' "$(jq -c '[.first.ns, .peak.ns, .peak.event]' out)" \
 run "$HATF" report latest.json
 grep -q ', after 0 ns of ' out && fail "the largest time: $(grep ' after ' out)"
 
+# --------------------------------------------------- a single event of a kind
+{
+	header unit=us
+	layout
+	alloc 1 0x1000 0 0 0
+} >single.hatf
+trailer single.hatf 1 2
+run "$HATF" verify single.hatf
+check 'single: verify' "$(cat out)" 'single.hatf: ok, 1 event'
+run "$HATF" report single.hatf
+grep -q '^  peak .* in 1 block, after .*, 1 call$' out ||
+	fail "single: report: $(cat out)"
+grep -q '^  calls  *1: 1 allocation, 0 frees, 0 reallocs' out ||
+	fail "single: report: $(cat out)"
+run "$HATF" stat --by size single.hatf
+grep -q ' 1 byte$' out || fail "single: stat: $(cat out)"
+run "$HATF" tree single.hatf
+grep -q ', 1 event (' out || fail "single: tree: $(cat out)"
 finish

@@ -176,7 +176,7 @@ check "resized: left" "$(figure resized.hatf inherited_live_bytes)" 400
 run "$HATF" info resized.hatf
 grep -q '^  live at the start *4 objects, 1000 B inherited from the' out ||
 	fail "info: start: $(cat out)"
-grep -q '^  live at the end *1 objects, 400 B, of these inherited' out ||
+grep -q '^  live at the end *1 object, 400 B, of these inherited' out ||
 	fail "info: end: $(cat out)"
 
 # A grandchild inherits blocks of its grandparent.

@@ -246,7 +246,7 @@ advice="'hatf record' without -G takes call stacks"
 check_text 'without stacks' out <<EOF
 bare.hatf: 48 B in 2 blocks live at the end, at 1 site
         48 B          2  thread 0, 17 to 32 bytes
-                         age 0 events to 1 events, median 1 events
+                         age 0 events to 1 event, median 1 event
 note: no call stacks, so threads and sizes stand for call sites: $advice
 EOF
 

@@ -138,7 +138,7 @@ check_status 'no stacks' 1
 check_one_line 'no stacks' "hatf plot: plain.hatf: no call stacks, *--by size*"
 [ -e plain.svg ] && fail 'no stacks: there is a picture'
 plot 'no stacks and no times' --by size -o plain.svg plain.hatf
-grep -q 'peak 1000 B after 1 calls' plain.svg || fail 'plain.svg: the peak'
+grep -q 'peak 1000 B after 1 call' plain.svg || fail 'plain.svg: the peak'
 
 # A part of the trace.
 plot 'a window' --from 1 --to 4500us -o part.svg hostile.hatf

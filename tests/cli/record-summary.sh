@@ -63,7 +63,7 @@ check 'no debug information, no summary' "$(grep -c 'debug information' err)" 0
 
 # The command that it names shows the same.
 run "$HATF" report a.hatf.gz
-grep -q ' 10.0 MiB in 1 blocks' out || fail "report: $(cat out)"
+grep -q ' 10.0 MiB in 1 block, ' out || fail "report: $(cat out)"
 
 # The caller of a wrapper is the site, also in the result of --check.
 run "$HATF" record -m always --wrapper 'use_*' -o w.hatf.gz ./program

@@ -41,7 +41,7 @@ Heap of app.hatf
   peak        1.0 MiB in 3 blocks, after 5.500 ms of 9.999 ms, 4 calls
   at the end  20 B in 2 blocks
   allocated   1.0 MiB in 5 blocks, 60 % of them temporary
-  calls       7: 4 allocations, 2 frees, 1 reallocs (1 moved)
+  calls       7: 4 allocations, 2 frees, 1 realloc (1 moved)
   over time   1111111111111111111111111999999999999991111111111111111111111111
 Live at the peak
      1.0 MiB            1  100 %  big (/src/a.c:3)

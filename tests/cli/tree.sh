@@ -99,7 +99,7 @@ process n/b exit 2 pid=10 start_monotonic=2000 start_time=2 command=b
 process n/c exit 3 pid=11 ppid=10 start_monotonic=3000 start_time=3 command=c
 process n/d exit 4 pid=10 start_monotonic=4000 start_time=4 command=d
 tree 'no /proc' n <<'END'
-10 exec, 1 events (n/a): a
+10 exec, 1 event (n/a): a
 `- 10 exec, exit, 2 events (n/b): b
    `- 11 started, exit, 3 events (n/c): c
 10 exit, 4 events (n/d): d
@@ -114,9 +114,9 @@ for name in a b c; do
 	} >anonymous/$name
 done
 tree 'anonymous' anonymous anonymous/b <<'END'
-? exec, 1 events (anonymous/a)
-? exec, 1 events (anonymous/b)
-? exec, 1 events (anonymous/c)
+? exec, 1 event (anonymous/a)
+? exec, 1 event (anonymous/b)
+? exec, 1 event (anonymous/c)
 END
 check_silent anonymous
 
@@ -145,7 +145,7 @@ process d/c exit 3 pid=12 pid_start=7 start_monotonic=1200 start_time=3 \
 process d/d exit 4 pid=13 pid_start=8 start_monotonic=1300 start_time=4 \
 	start=late parent_pid=8 'ancestors=8@1 7@1' command=d
 tree 'dormant' d <<'END'
-10 exit, 1 events (d/a): a
+10 exit, 1 event (d/a): a
 |- 11 fork, exit, 2 events (d/b)
 `- 12 started through 1 untraced process, exit, 3 events (d/c): c
 13 fork of process 8, whose trace is missing, exit, 4 events (d/d): d
@@ -154,14 +154,14 @@ END
 # --sort puts first the child and the root with the largest figure in its
 # subtree.
 tree 'sorted by start' --sort start d <<'END'
-10 exit, 1 events (d/a): a
+10 exit, 1 event (d/a): a
 |- 11 fork, exit, 2 events (d/b)
 `- 12 started through 1 untraced process, exit, 3 events (d/c): c
 13 fork of process 8, whose trace is missing, exit, 4 events (d/d): d
 END
 tree 'sorted by events' --sort events d <<'END'
 13 fork of process 8, whose trace is missing, exit, 4 events (d/d): d
-10 exit, 1 events (d/a): a
+10 exit, 1 event (d/a): a
 |- 12 started through 1 untraced process, exit, 3 events (d/c): c
 `- 11 fork, exit, 2 events (d/b)
 END
@@ -202,14 +202,14 @@ allocating p/f 20 pid=15 start_monotonic=6 start_time=6 ppid=11 command=f
 allocating p/g 35 pid=16 start_monotonic=7 start_time=7 command=g
 allocating p/h 50 pid=17 start_monotonic=8 start_time=8 ppid=16 command=h
 tree 'sorted by peak' --sort peak p <<'END'
-16 exit, 1 events, peak 35 B (p/g): g
-`- 17 started, exit, 1 events, peak 50 B (p/h): h
-10 exit, 1 events, peak 10 B (p/a): a
-|- 11 started, exit, 1 events, peak 20 B (p/b): b
-|  |- 13 started, exit, 1 events, peak 40 B (p/d): d
-|  |- 14 started, exit, 1 events, peak 20 B (p/e): e
-|  `- 15 started, exit, 1 events, peak 20 B (p/f): f
-`- 12 started, exit, 1 events, peak 30 B (p/c): c
+16 exit, 1 event, peak 35 B (p/g): g
+`- 17 started, exit, 1 event, peak 50 B (p/h): h
+10 exit, 1 event, peak 10 B (p/a): a
+|- 11 started, exit, 1 event, peak 20 B (p/b): b
+|  |- 13 started, exit, 1 event, peak 40 B (p/d): d
+|  |- 14 started, exit, 1 event, peak 20 B (p/e): e
+|  `- 15 started, exit, 1 event, peak 20 B (p/f): f
+`- 12 started, exit, 1 event, peak 30 B (p/c): c
 END
 check_silent 'sorted by peak'
 run "$HATF" tree --json --sort peak p
@@ -252,19 +252,19 @@ child l 22 parent_pid=9 parent_trace=/x/o.hatf parent_event=0
 child m 23 parent_pid=9 parent_trace=/x/o.s0000.hatf parent_event=2 $exact
 tree segments s <<'END'
 10 rotate, 520 events, 10 LOST, segments from 2 on with gaps (s/p.s0002.hatf): p
-|- 11 fork at event 507, exit, 1 events (s/a)
-|- 12 fork at event 7 in segment 3, exit, 1 events (s/b)
-|- 13 fork about event 7 in segment 3, exit, 1 events (s/c)
-|- 14 fork in segment 3, exit, 1 events (s/d)
-|- 15 fork at event 0 in segment 3, exit, 1 events (s/e)
-|- 16 fork about event 200, exit, 1 events (s/f)
-|- 17 fork at event 8, exit, 1 events (s/g)
-|- 18 fork at event 511, exit, 1 events (s/h)
-`- 19 fork, exit, 1 events (s/i)
-20 fork at event 1 in segment 12 of process 9, whose trace is missing, exit, 1 events (s/j): p
-21 fork in segment 12 of process 9, whose trace is missing, exit, 1 events (s/k): p
-22 fork of process 9, whose trace is missing, exit, 1 events (s/l): p
-23 fork at event 2 of process 9, whose trace is missing, exit, 1 events (s/m): p
+|- 11 fork at event 507, exit, 1 event (s/a)
+|- 12 fork at event 7 in segment 3, exit, 1 event (s/b)
+|- 13 fork about event 7 in segment 3, exit, 1 event (s/c)
+|- 14 fork in segment 3, exit, 1 event (s/d)
+|- 15 fork at event 0 in segment 3, exit, 1 event (s/e)
+|- 16 fork about event 200, exit, 1 event (s/f)
+|- 17 fork at event 8, exit, 1 event (s/g)
+|- 18 fork at event 511, exit, 1 event (s/h)
+`- 19 fork, exit, 1 event (s/i)
+20 fork at event 1 in segment 12 of process 9, whose trace is missing, exit, 1 event (s/j): p
+21 fork in segment 12 of process 9, whose trace is missing, exit, 1 event (s/k): p
+22 fork of process 9, whose trace is missing, exit, 1 event (s/l): p
+23 fork at event 2 of process 9, whose trace is missing, exit, 1 event (s/m): p
 END
 run "$HATF" tree --json s
 check "segments: events" "$(sed -n 's/.*"parent_event":\([^,]*\),.*/\1/p' out |

@@ -28,7 +28,7 @@ refused()
 	check_status "$1" 1
 	check_silent "$1"
 	case $(cat out) in
-	"$2: record "*": $3"*$'\n'"$2: not ok, "*", 1 violations"*) ;;
+	"$2: record "*": $3"*$'\n'"$2: not ok, "*", 1 violation"*) ;;
 	*) fail "$1: $(cat out)" ;;
 	esac
 }

@@ -142,7 +142,7 @@ stack_fault()
 	check_silent "$1"
 	check_text "$1" out <<END
 stacks.hatf: record 6, offset $(printf 0x%x $((offset - 3))): definition of a $2
-stacks.hatf: not ok, 3 events, 1 violations
+stacks.hatf: not ok, 3 events, 1 violation
 END
 	stacks "$1" >bare.hatf
 	run "$HATF" verify bare.hatf
@@ -233,7 +233,7 @@ grep -q '"ok":false,"legal":false,"complete":false,"error":"offset 0x' out ||
 trailer lost.hatf 1 3 complete=0 end=exit lost=2
 run "$HATF" verify lost.hatf
 check_status lost 1
-check lost "$(cat out)" 'lost.hatf: not ok, 1 events, 2 events lost'
+check lost "$(cat out)" 'lost.hatf: not ok, 1 event, 2 events lost'
 
 # A directory stands for the traces in it.
 mkdir folder empty

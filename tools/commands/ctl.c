@@ -205,15 +205,17 @@ static void
 print_figures(struct out *o, const struct tracer_answer *r)
 {
 	const uint64_t lost = number(r, "lost"), threads = number(r, "threads");
+	const uint64_t events = number(r, "events"), n = number(r, "bytes");
 
-	out_printf(o, ", %s events", figure_count(number(r, "events")).text);
-	out_printf(o, ", %s bytes", figure_count(number(r, "bytes")).text);
+	out_printf(o, ", %s event%s", figure_count(events).text,
+		   figure_plural(events));
+	out_printf(o, ", %s byte%s", figure_count(n).text, figure_plural(n));
 	if (lost == 0)
 		out_str(o, ", no events lost");
 	else
 		out_printf(o, ", %s LOST", figure_count(lost).text);
-	out_printf(o, ", %" PRIu64 " %s, %" PRIu64 " s", threads,
-		   threads == 1 ? "thread" : "threads", number(r, "seconds"));
+	out_printf(o, ", %" PRIu64 " thread%s, %" PRIu64 " s", threads,
+		   figure_plural(threads), number(r, "seconds"));
 }
 
 /* Print the pending order, if there is one. */
@@ -261,7 +263,7 @@ print_live(struct out *o, const struct tracer_answer *r,
 		return;
 	out_printf(o, ", %s live in %s block%s",
 		   figure_nbytes(live.nbytes).text,
-		   figure_count(live.count).text, live.count == 1 ? "" : "s");
+		   figure_count(live.count).text, figure_plural(live.count));
 	if (figures != NULL)
 		out_printf(o, ", peak %s",
 			   figure_nbytes(figures->peak_nbytes).text);
@@ -329,7 +331,7 @@ print_snapshot(const struct ask *ask, pid_t pid, const struct snapshot *s)
 	out_printf(o, "%ld: ", (long)pid);
 	out_text(o, s->to);
 	out_printf(o, ": %s live block%s, %s", figure_count(s->live_count).text,
-		   s->live_count == 1 ? "" : "s",
+		   figure_plural(s->live_count),
 		   figure_nbytes(s->live_nbytes).text);
 	if (s->live == SNAPSHOT_UNKNOWN) {
 		out_str(o, "; without blocks allocated before ");

@@ -328,8 +328,9 @@ print_segment(struct out *o, const struct info *info)
 		out_text(o, number);
 		if (before != NULL)
 			out_printf(
-				o, ", after %s events",
-				figure_count(strtoull(before, NULL, 10)).text);
+				o, ", after %s event%s",
+				figure_count(strtoull(before, NULL, 10)).text,
+				figure_plural(strtoull(before, NULL, 10)));
 		out_str(o, "\n");
 	}
 	if (number == NULL && carried == 0 &&
@@ -337,7 +338,8 @@ print_segment(struct out *o, const struct info *info)
 		return;
 	label(o, "live at the start");
 	if (carried != 0 || !is_late)
-		out_printf(o, "%s objects, %s%s", figure_count(carried).text,
+		out_printf(o, "%s object%s, %s%s", figure_count(carried).text,
+			   figure_plural(carried),
 			   figure_nbytes(info->seen.carried_nbytes).text,
 			   is_late ? ", and others that are " : "\n");
 	if (is_late)
@@ -404,9 +406,9 @@ print_share(struct out *o, const char *text, uint64_t n,
 {
 	label(o, text);
 	out_printf(o, "%s of ", figure_count(n).text);
-	out_printf(o, "%s allocations (%.1f %%)\n",
+	out_printf(o, "%s allocation%s (%.1f %%)\n",
 		   figure_count(t->allocations).text,
-		   percent(n, t->allocations));
+		   figure_plural(t->allocations), percent(n, t->allocations));
 }
 
 static void
@@ -414,7 +416,8 @@ print_stacks(struct out *o, const struct stack_totals *t)
 {
 	label(o, "call stacks");
 	out_printf(o, "%s with ", figure_count(t->stacks).text);
-	out_printf(o, "%s frames, ", figure_count(t->frames).text);
+	out_printf(o, "%s frame%s, ", figure_count(t->frames).text,
+		   figure_plural(t->frames));
 	out_printf(o, "%.0f %% with a function, ",
 		   percent(t->named_frames, t->frames));
 	out_printf(o, "%.0f %% with a source file\n",
@@ -452,8 +455,8 @@ print_records(struct out *o, const struct info *info)
 static void
 print_objects(struct out *o, uint64_t count, uint64_t nbytes)
 {
-	out_printf(o, "%s objects, %s", figure_count(count).text,
-		   figure_nbytes(nbytes).text);
+	out_printf(o, "%s object%s, %s", figure_count(count).text,
+		   figure_plural(count), figure_nbytes(nbytes).text);
 }
 
 static void

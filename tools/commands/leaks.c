@@ -8,6 +8,7 @@
 #include "tools/show/wrapper_hint.h"
 #include "tools/sites/startup_stack.h"
 #include "tools/ui/escape.h"
+#include "tools/ui/figure.h"
 #include "tools/ui/message.h"
 #include "tools/ui/options.h"
 
@@ -212,7 +213,7 @@ print_stacks(struct out *o, const struct leaks *l, uint32_t site)
 		out_printf(o, "      %10s", figure_nbytes(live.nbytes).text);
 		out_printf(o, " in %s block%s, allocated by the stack\n",
 			   figure_count(live.count).text,
-			   live.count == 1 ? "" : "s");
+			   figure_plural(live.count));
 		site_names_walk(l->g->names, c->stack_ids[rows[i]], print_frame,
 				o);
 	}
@@ -263,7 +264,7 @@ print_suppressed(struct out *o, const struct leaks *l)
 	out_printf(o, "Suppressed: %s in ",
 		   figure_nbytes(l->suppressed.nbytes).text);
 	out_printf(o, "%s block%s\n", figure_count(l->suppressed.count).text,
-		   l->suppressed.count == 1 ? "" : "s");
+		   figure_plural(l->suppressed.count));
 	for (size_t i = 0; i < l->suppressions->count; i++) {
 		const struct suppression *const s = &l->suppressions->rows[i];
 
@@ -287,7 +288,7 @@ print_startup(struct out *o, const struct leaks *l)
 		   "%s block%s that standard libraries allocated for "
 		   "themselves when the program started\n",
 		   figure_count(l->startup.count).text,
-		   l->startup.count == 1 ? "" : "s");
+		   figure_plural(l->startup.count));
 }
 
 /* Return false if there is no memory. */
@@ -325,16 +326,16 @@ print_text(struct out *o, const struct leaks *l)
 	out_printf(o, ": %s in", figure_nbytes(l->live.nbytes).text);
 	out_printf(o, " %s block%s live at the end, at ",
 		   figure_count(l->live.count).text,
-		   l->live.count == 1 ? "" : "s");
+		   figure_plural(l->live.count));
 	out_printf(o, "%s site%s\n", figure_count(l->count).text,
-		   l->count == 1 ? "" : "s");
+		   figure_plural(l->count));
 	for (uint32_t i = 0; i < shown; i++)
 		if (!print_site(o, l, l->order[i]))
 			return false;
 	if (shown < l->count)
 		out_printf(o, "and %s more site%s ('--top 0' prints all)\n",
 			   figure_count(l->count - shown).text,
-			   l->count - shown == 1 ? "" : "s");
+			   figure_plural(l->count - shown));
 	if (!print_hint(o, l))
 		return false;
 	print_suppressed(o, l);
@@ -499,10 +500,10 @@ judge(const struct leaks *l)
 	}
 	if (!l->ask->has_limit || l->live.nbytes <= l->ask->limit)
 		return EXIT_FINE;
-	message_print("%s: %" PRIu64 " bytes live at the end, more than the "
+	message_print("%s: %" PRIu64 " byte%s live at the end, more than the "
 		      "%" PRIu64 " of --fail-over",
 		      message_path(l->g->scan.path), l->live.nbytes,
-		      l->ask->limit);
+		      figure_plural(l->live.nbytes), l->ask->limit);
 	return EXIT_EXCEEDED;
 }
 

@@ -5,6 +5,7 @@
 #include "tools/trace/operand.h"
 #include "tools/trace/scan.h"
 #include "tools/trace/trailer.h"
+#include "tools/ui/figure.h"
 #include "tools/ui/message.h"
 #include "tools/ui/options.h"
 #include "tools/ui/out.h"
@@ -150,17 +151,17 @@ report(const struct recover *c, const char *rings,
 		out_str(o, "\n");
 		return;
 	}
-	out_printf(o, ": %" PRIu64 " events %s, %" PRIu64 " in all",
-		   found->recovered, is_dry_run ? "to recover" : "recovered",
-		   found->event_count);
+	out_printf(o, ": %" PRIu64 " event%s %s, %" PRIu64 " in all",
+		   found->recovered, figure_plural(found->recovered),
+		   is_dry_run ? "to recover" : "recovered", found->event_count);
 	if (found->gap_nbytes != 0)
 		out_printf(o,
 			   "; the trace had lost its last %" PRIu64
 			   " bytes (power loss?)",
 			   found->gap_nbytes);
 	else if (found->cut_nbytes != 0)
-		out_printf(o, ", %" PRIu64 " bytes of a half-written block %s",
-			   found->cut_nbytes,
+		out_printf(o, ", %" PRIu64 " byte%s of a half-written block %s",
+			   found->cut_nbytes, figure_plural(found->cut_nbytes),
 			   is_dry_run ? "to replace" : "replaced");
 	if (found->lost_count != 0)
 		out_printf(o, ", %" PRIu64 " lost", found->lost_count);

@@ -10,6 +10,7 @@
 #include "tools/show/show_waste.h"
 #include "tools/show/wrapper_hint.h"
 #include "tools/ui/escape.h"
+#include "tools/ui/figure.h"
 #include "tools/ui/message.h"
 #include "tools/ui/options.h"
 #include "tools/ui/output_file.h"
@@ -144,26 +145,33 @@ print_totals(struct out *o, const struct census *c)
 		c->last.time > c->axis_start ? c->last.time - c->axis_start : 0;
 
 	out_printf(o, "  peak        %s", figure_nbytes(at_peak.nbytes).text);
-	out_printf(o, " in %s blocks", figure_count(at_peak.count).text);
+	out_printf(o, " in %s block%s", figure_count(at_peak.count).text,
+		   figure_plural(at_peak.count));
 	out_printf(o, ", after %s", show_moment(c, &c->peak).text);
 	if (c->has_times)
 		out_printf(o, " of %s", show_distance(c, duration).text);
-	out_printf(o, ", %s calls\n", figure_count(c->peak.event).text);
+	out_printf(o, ", %s call%s\n", figure_count(c->peak.event).text,
+		   figure_plural(c->peak.event));
 	out_printf(o, "  at the end  %s",
 		   figure_nbytes(c->total.live.nbytes).text);
-	out_printf(o, " in %s blocks\n",
-		   figure_count(c->total.live.count).text);
+	out_printf(o, " in %s block%s\n",
+		   figure_count(c->total.live.count).text,
+		   figure_plural(c->total.live.count));
 	out_printf(o, "  allocated   %s",
 		   figure_nbytes(c->total.allocated.nbytes).text);
-	out_printf(o, " in %s blocks",
-		   figure_count(c->total.allocated.count).text);
+	out_printf(o, " in %s block%s",
+		   figure_count(c->total.allocated.count).text,
+		   figure_plural(c->total.allocated.count));
 	out_printf(o, ", %s of them temporary\n",
 		   show_part(c->total.temporary.count, c->total.allocated.count)
 			   .text);
 	out_printf(o, "  calls       %s", figure_count(c->event_count).text);
-	out_printf(o, ": %s allocations", figure_count(c->alloc_calls).text);
-	out_printf(o, ", %s frees", figure_count(c->free_calls).text);
-	out_printf(o, ", %s reallocs", figure_count(c->realloc_calls).text);
+	out_printf(o, ": %s allocation%s", figure_count(c->alloc_calls).text,
+		   figure_plural(c->alloc_calls));
+	out_printf(o, ", %s free%s", figure_count(c->free_calls).text,
+		   figure_plural(c->free_calls));
+	out_printf(o, ", %s realloc%s", figure_count(c->realloc_calls).text,
+		   figure_plural(c->realloc_calls));
 	out_printf(o, " (%s moved)\n", figure_count(c->total.moved.count).text);
 }
 

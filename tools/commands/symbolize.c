@@ -74,13 +74,15 @@ print_counts(const char *path, const struct expand_counts *counts)
 {
 	struct out *const o = out_stdout();
 
-	out_printf(o, "%s: %s frames looked up, ", message_path(path),
-		   figure_count(counts->frames).text);
+	out_printf(o, "%s: %s frame%s looked up, ", message_path(path),
+		   figure_count(counts->frames).text,
+		   figure_plural(counts->frames));
 	out_printf(o, "%s with a function, ", figure_count(counts->named).text);
 	out_printf(o, "%s with a source file, ",
 		   figure_count(counts->located).text);
-	out_printf(o, "%s inlined functions added\n",
-		   figure_count(counts->inlined).text);
+	out_printf(o, "%s inlined function%s added\n",
+		   figure_count(counts->inlined).text,
+		   figure_plural(counts->inlined));
 }
 
 /* Add names to the frames of one trace. */

@@ -340,9 +340,10 @@ print_end(struct out *o, const struct tree_node *node)
 static void
 print_counts(struct out *o, const struct tree_node *node)
 {
-	out_printf(o, ", %s%s events",
+	out_printf(o, ", %s%s event%s",
 		   tree_last_trace(node)->has_trailer ? "" : "at least ",
-		   figure_count(event_count(node)).text);
+		   figure_count(event_count(node)).text,
+		   figure_plural(event_count(node)));
 	if (lost_count(node) != 0)
 		out_printf(o, ", %s LOST", figure_count(lost_count(node)).text);
 	else if (tree_last_trace(node)->has_trailer && !is_complete(node))

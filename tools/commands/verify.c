@@ -8,6 +8,7 @@
 #include "tools/trace/operand.h"
 #include "tools/trace/process_tree.h"
 #include "tools/trace/scan.h"
+#include "tools/ui/figure.h"
 #include "tools/ui/json.h"
 #include "tools/ui/message.h"
 #include "tools/ui/options.h"
@@ -297,24 +298,29 @@ print_summary(const struct finding *f, bool ok)
 			   f->violation_count - f->shown);
 	}
 	out_text(o, message_path(f->scan.path));
-	out_printf(o, ": %s, %" PRIu64 " events", ok ? "ok" : "not ok",
-		   seen.event_count);
+	out_printf(o, ": %s, %" PRIu64 " event%s", ok ? "ok" : "not ok",
+		   seen.event_count, figure_plural(seen.event_count));
 	if (f->violation_count != 0)
-		out_printf(o, ", %" PRIu64 " violations", f->violation_count);
+		out_printf(o, ", %" PRIu64 " violation%s", f->violation_count,
+			   figure_plural(f->violation_count));
 	if (read.lost_count != 0)
-		out_printf(o, ", %" PRIu64 " events lost%s", read.lost_count,
+		out_printf(o, ", %" PRIu64 " event%s lost%s", read.lost_count,
+			   figure_plural(read.lost_count),
 			   f->violation_count != 0
 				   ? " (a possible cause of the violations)"
 				   : "");
 	if (seen.inherited_count != 0)
-		out_printf(o, ", %" PRIu64 " frees and reallocs of blocks %s",
+		out_printf(o, ", %" PRIu64 " free%s of blocks %s",
 			   seen.inherited_count,
+			   seen.inherited_count == 1 ? " or realloc"
+						     : "s and reallocs",
 			   is_from_parent(f->scan.reader)
 				   ? "inherited from the parent process"
 				   : "allocated before the trace began");
 	if (seen.carried_count != 0)
-		out_printf(o, ", %" PRIu64 " objects live at its start",
-			   seen.carried_count);
+		out_printf(o, ", %" PRIu64 " object%s live at its start",
+			   seen.carried_count,
+			   figure_plural(seen.carried_count));
 	if (f->goes_on == SEQUENCE_FITS)
 		out_str(o, ", continues the file before it");
 	if (f->goes_on == SEQUENCE_DIFFERS)

@@ -3,6 +3,7 @@
 #include "tools/compare/comparison_output.h"
 
 #include "tools/show/show.h"
+#include "tools/ui/figure.h"
 #include "tools/ui/json.h"
 #include "tools/ui/message.h"
 
@@ -131,8 +132,8 @@ print_summary(struct out *o, const struct comparison *c,
 		out_printf(o, "and %s more ('--top 0' prints all)\n",
 			   figure_count(left).text);
 	out_printf(o, "%s of ", figure_count(changed).text);
-	out_printf(o, "%s %ss changed\n", figure_count(c->count).text,
-		   view->unit);
+	out_printf(o, "%s %s%s changed\n", figure_count(c->count).text,
+		   view->unit, figure_plural(c->count));
 	if (!c->has_stacks && c->by == BY_SITE)
 		out_str(o, "note: the traces have no call stacks; threads and "
 			   "sizes stand for sites\n");

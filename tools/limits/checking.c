@@ -4,6 +4,7 @@
 
 #include "tools/limits/baseline.h"
 #include "tools/limits/judgement_output.h"
+#include "tools/ui/figure.h"
 #include "tools/ui/message.h"
 #include "tools/ui/output_file.h"
 
@@ -317,7 +318,7 @@ print_update(const struct run *run, FILE *f)
 
 	if (run->judgement.fault_count == 0)
 		fprintf(f, "%s: written, with %u run%s\n", path, run->run_count,
-			run->run_count == 1 ? "" : "s");
+			figure_plural(run->run_count));
 }
 
 static bool

@@ -3,6 +3,7 @@
 #include "tools/limits/judgement_output.h"
 
 #include "tools/ui/escape.h"
+#include "tools/ui/figure.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -20,18 +21,12 @@ state_of(const struct rule *r)
 	return r->has_worst || r->origin == NULL ? "ok" : "unused";
 }
 
-static const char *
-plural(uint64_t n)
-{
-	return n == 1 ? "" : "s";
-}
-
 /* Print "3 limits, 1 exceeded; 4 processes, 1 incomplete". */
 static void
 print_summary(FILE *f, const struct judgement *j)
 {
 	fprintf(f, "%zu limit%s, %zu exceeded", j->rule_count,
-		plural(j->rule_count), judgement_exceeded(j));
+		figure_plural(j->rule_count), judgement_exceeded(j));
 	fprintf(f, "; %" PRIu64 " process%s", j->process_count,
 		j->process_count == 1 ? "" : "es");
 	if (j->fault_count != 0)
@@ -51,9 +46,10 @@ print_excess(FILE *f, const struct judgement *j, const struct rule *r)
 	if (r->is_unmatched)
 		fputs(" nothing matches", f);
 	else if (r->baseline != NULL)
-		fprintf(f, " by %s finding%s", count.text, plural(n));
+		fprintf(f, " by %s finding%s", count.text, figure_plural(n));
 	else if (r->findings[0].row != NULL)
-		fprintf(f, " by %s %s%s", count.text, r->unit, plural(n));
+		fprintf(f, " by %s %s%s", count.text, r->unit,
+			figure_plural(n));
 	else
 		fprintf(f, " by %s%s process%s",
 			r->is_tree ? "the sum of " : "", count.text,

@@ -316,9 +316,10 @@ put_head(FILE *f, const struct live_page *p, struct window *w)
 	snprintf(line, sizeof(line), "hatf top: %.400s, %.200s", p->title,
 		 p->state);
 	put_line(f, w, line);
-	snprintf(line, sizeof(line), "live  %s in %s blocks",
+	snprintf(line, sizeof(line), "live  %s in %s block%s",
 		 figure_nbytes(p->live.nbytes).text,
-		 figure_count(p->live.count).text);
+		 figure_count(p->live.count).text,
+		 figure_plural(p->live.count));
 	snprintf(line + strlen(line), sizeof(line) - strlen(line), "; peak %s",
 		 figure_nbytes(p->peak.nbytes).text);
 	if (p->peak_ns != 0)
@@ -333,14 +334,14 @@ put_head(FILE *f, const struct live_page *p, struct window *w)
 		 rate(p, p->allocated.nbytes - p->allocated_before.nbytes, true)
 			 .text);
 	put_line(f, w, line);
-	snprintf(line, sizeof(line), "trace %s events in %s, %s lost, ",
+	snprintf(line, sizeof(line), "trace %s event%s in %s, %s lost, ",
 		 figure_count(p->event_count).text,
-		 figure_ns(p->duration_ns).text,
+		 figure_plural(p->event_count), figure_ns(p->duration_ns).text,
 		 p->lost_count != 0 ? figure_count(p->lost_count).text
 				    : "nothing");
 	snprintf(line + strlen(line), sizeof(line) - strlen(line),
 		 "%s thread%s", figure_count(p->thread_count).text,
-		 p->thread_count == 1 ? "" : "s");
+		 figure_plural(p->thread_count));
 	put_line(f, w, line);
 }
 

@@ -13,6 +13,7 @@
 #include "tools/plot/plot_text.h"
 #include "tools/plot/plot_ticks.h"
 #include "tools/show/show.h"
+#include "tools/ui/figure.h"
 #include "tools/ui/message.h"
 
 #include <stdio.h>
@@ -223,8 +224,8 @@ make_subtitle(const struct chart *c, char *buf, size_t nbytes)
 	const uint64_t calls = s->event_count - s->first.event;
 	int used;
 
-	used = snprintf(buf, nbytes, "%s%s%s, %s calls", what, by, kind,
-			figure_count(calls).text);
+	used = snprintf(buf, nbytes, "%s%s%s, %s call%s", what, by, kind,
+			figure_count(calls).text, figure_plural(calls));
 	if (s->has_times && used > 0 && (size_t)used < nbytes)
 		used += snprintf(
 			buf + used, nbytes - (size_t)used, " in %s",
@@ -409,8 +410,9 @@ make_peak_label(const struct chart *c, char *buf, size_t nbytes)
 		snprintf(buf, nbytes, "peak %s%s at %s", value.text, unit,
 			 show_moment(s, &s->peak).text);
 	else
-		snprintf(buf, nbytes, "peak %s%s after %s calls", value.text,
-			 unit, figure_count(s->peak.event).text);
+		snprintf(buf, nbytes, "peak %s%s after %s call%s", value.text,
+			 unit, figure_count(s->peak.event).text,
+			 figure_plural(s->peak.event));
 }
 
 static void

@@ -198,7 +198,7 @@ anonymizer_finish(struct anonymizer *a, const char *path)
 			      "owner",
 			      strcmp(path, "-") == 0 ? "standard output" : path,
 			      figure_count(a->comment_count).text,
-			      a->comment_count == 1 ? "" : "s");
+			      figure_plural(a->comment_count));
 	return a->names_path == NULL ||
 	       pseudonyms_save(a->names, a->names_path);
 }

@@ -4,6 +4,7 @@
 
 #include "tools/recording/launch.h"
 #include "tools/symbols/symbolize_trace.h"
+#include "tools/ui/figure.h"
 #include "tools/ui/message.h"
 
 bool
@@ -67,7 +68,7 @@ naming_symbolize(const struct collection *c, enum naming_report report)
 	if (left != 0)
 		message_print("interrupted: functions and lines were not added "
 			      "to %zu trace%s; 'hatf symbolize FILE' adds them",
-			      left, left == 1 ? "" : "s");
+			      left, figure_plural(left));
 	tell_missing(c, report, lookup);
 	symbol_lookup_close(lookup);
 }

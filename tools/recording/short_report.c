@@ -5,6 +5,7 @@
 #include "tools/recording/template.h"
 #include "tools/show/show.h"
 #include "tools/ui/escape.h"
+#include "tools/ui/figure.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,11 +59,13 @@ print_figures(FILE *f, const struct gathering *g, const struct groups *sites)
 		show_moment(c, &c->peak).text);
 	print_largest(f, sites, KEY_PEAK);
 	fprintf(f, "  at the end %s", figure_nbytes(all->live.nbytes).text);
-	fprintf(f, " in %s blocks", figure_count(all->live.count).text);
+	fprintf(f, " in %s block%s", figure_count(all->live.count).text,
+		figure_plural(all->live.count));
 	print_largest(f, sites, KEY_LIVE);
 	fprintf(f, "  allocated  %s",
 		figure_nbytes(all->allocated.nbytes).text);
-	fprintf(f, " in %s blocks", figure_count(all->allocated.count).text);
+	fprintf(f, " in %s block%s", figure_count(all->allocated.count).text,
+		figure_plural(all->allocated.count));
 	fprintf(f, ", %s temporary",
 		show_part(all->temporary.count, all->allocated.count).text);
 	print_largest(f, sites, KEY_ALLOCATED);

@@ -151,8 +151,8 @@ append(char *buf, size_t cap, const char *format, ...)
 static void
 append_count(const struct children *children, char *buf, size_t cap)
 {
-	append(buf, cap, "%zu %s of child processes", children->traces,
-	       children->traces == 1 ? "trace" : "traces");
+	append(buf, cap, "%zu trace%s of child processes", children->traces,
+	       figure_plural(children->traces));
 	if (children->all_segments != children->traces)
 		append(buf, cap, " in %zu of %s segments", children->segments,
 		       figure_count(children->all_segments).text);
@@ -195,8 +195,8 @@ summary_describe_others(const struct collection *c, char *buf, size_t cap)
 		return;
 	append(buf, cap, " (+ ");
 	if (before != 0)
-		append(buf, cap, "%zu %s before exec%s", before,
-		       before == 1 ? "trace" : "traces",
+		append(buf, cap, "%zu trace%s before exec%s", before,
+		       figure_plural(before),
 		       c->descendant_count != 0 ? ", " : "");
 	if (c->descendant_count != 0)
 		describe_children(c, buf, cap);
@@ -238,12 +238,14 @@ describe_losses(const struct collected_trace *trace, size_t segments,
 
 	if (s->error[0] != '\0')
 		snprintf(buf, cap,
-			 "ended early (%s): %s events LOST by then; later "
+			 "ended early (%s): %s event%s LOST by then; later "
 			 "events are not counted",
-			 s->error, figure_count(s->lost_count).text);
+			 s->error, figure_count(s->lost_count).text,
+			 figure_plural(s->lost_count));
 	else if (s->lost_count != 0)
-		snprintf(buf, cap, "%s events LOST",
-			 figure_count(s->lost_count).text);
+		snprintf(buf, cap, "%s event%s LOST",
+			 figure_count(s->lost_count).text,
+			 figure_plural(s->lost_count));
 	else if (gone != 0)
 		snprintf(buf, cap, "%s %s GONE", figure_count(gone).text,
 			 gone == 1 ? "segment is" : "segments are");
@@ -314,15 +316,15 @@ print_summary(const struct collection *c)
 	describe_size(last, segments, &s, size, sizeof(size));
 	describe_losses(last, segments, &s, lost, sizeof(lost));
 	summary_describe_others(c, others, sizeof(others));
-	message_print("%s: %s events%s, %s%s%s%s%s%s",
-		      template_short(last->path),
-		      figure_count(s.event_count).text, size,
-		      s.fault[0] != '\0' ? "NOT COMPLETE: " : "",
-		      s.fault[0] != '\0' ? s.fault : lost,
-		      s.fault[0] != '\0' && s.lost_count != 0
-			      ? ", and events were lost"
-			      : "",
-		      describe_end(last), describe_pause(c), others);
+	message_print(
+		"%s: %s event%s%s, %s%s%s%s%s%s", template_short(last->path),
+		figure_count(s.event_count).text, figure_plural(s.event_count),
+		size, s.fault[0] != '\0' ? "NOT COMPLETE: " : "",
+		s.fault[0] != '\0' ? s.fault : lost,
+		s.fault[0] != '\0' && s.lost_count != 0
+			? ", and events were lost"
+			: "",
+		describe_end(last), describe_pause(c), others);
 	return s.complete;
 }
 
@@ -343,8 +345,9 @@ check_other(const struct collected_trace *trace)
 		snprintf(s.fault, sizeof(s.fault),
 			 "its process is still running");
 	else if (s.fault[0] == '\0' && s.error[0] == '\0')
-		snprintf(s.fault, sizeof(s.fault), "%s events LOST",
-			 figure_count(s.lost_count).text);
+		snprintf(s.fault, sizeof(s.fault), "%s event%s LOST",
+			 figure_count(s.lost_count).text,
+			 figure_plural(s.lost_count));
 	else if (s.fault[0] == '\0')
 		snprintf(s.fault, sizeof(s.fault), "ended early (%s)", s.error);
 	message_print("%s: NOT COMPLETE: %s", template_short(trace->path),

@@ -58,7 +58,7 @@ spread_cell(const struct replay_runs *runs, unsigned idx)
 static void
 print_count(struct out *o, uint64_t n, const char *what)
 {
-	out_printf(o, "%s %s%s", figure_count(n).text, what, n == 1 ? "" : "s");
+	out_printf(o, "%s %s%s", figure_count(n).text, what, figure_plural(n));
 }
 
 /* Print "38.1 MiB in 2 000 blocks". */

@@ -2,6 +2,7 @@
 /* replay_verdict.c - see replay_verdict.h */
 #include "tools/replay/replay_verdict.h"
 
+#include "tools/ui/figure.h"
 #include "tools/ui/message.h"
 
 #include <math.h>
@@ -37,7 +38,7 @@ verdict_report_unranked(const struct replay_runs *runs)
 		message_print("%s: %s call%s failed, more than with another "
 			      "allocator",
 			      c->allocator->label, figure_count(c->failed).text,
-			      c->failed == 1 ? "" : "s");
+			      figure_plural(c->failed));
 		count++;
 	}
 	return count;

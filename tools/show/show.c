@@ -4,6 +4,7 @@
 
 #include "tools/trace/trailer.h"
 #include "tools/ui/cut.h"
+#include "tools/ui/figure.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -201,7 +202,8 @@ show_events(uint64_t n)
 	const struct figure count = figure_count(n);
 	struct figure f;
 
-	snprintf(f.text, sizeof(f.text), "%.22s events", count.text);
+	snprintf(f.text, sizeof(f.text), "%.22s event%s", count.text,
+		 figure_plural(n));
 	return f;
 }
 

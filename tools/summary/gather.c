@@ -53,9 +53,10 @@ report_empty(const struct gathering *g)
 		return;
 	}
 	message_print("%s: no call is in the range of --from and --to; the "
-		      "trace has %s calls and ends after %s",
+		      "trace has %s call%s and ends after %s",
 		      message_path(g->scan.path),
-		      figure_count(c->event_count).text, figure_ns(ns).text);
+		      figure_count(c->event_count).text,
+		      figure_plural(c->event_count), figure_ns(ns).text);
 }
 
 struct gathering *

@@ -3,6 +3,7 @@
 #include "tools/summary/groups.h"
 
 #include "tools/ui/escape.h"
+#include "tools/ui/figure.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -103,7 +104,8 @@ name_size(unsigned size_class, char *buf, size_t nbytes)
 	const uint64_t end = census_class_end(size_class);
 
 	if (size_class <= 2)
-		snprintf(buf, nbytes, "%" PRIu64 " bytes", end);
+		snprintf(buf, nbytes, "%" PRIu64 " byte%s", end,
+			 figure_plural(end));
 	else
 		snprintf(buf, nbytes, "%" PRIu64 " to %" PRIu64 " bytes",
 			 census_class_end(size_class - 1) + 1, end);

@@ -326,7 +326,7 @@ report_disorder(const struct run *run)
 		" call%s in an impossible order (first at record "
 		"%" PRIu64 ", offset 0x%" PRIx64 ": %s); see 'hatf verify'",
 		message_path(run->r->in), stats.disorder_count,
-		stats.disorder_count == 1 ? "" : "s", stats.disorder_record,
+		figure_plural(stats.disorder_count), stats.disorder_record,
 		stats.disorder_offset, stats.disorder);
 }
 

@@ -165,8 +165,9 @@ scan_fault(const struct scan *s, char *buf, size_t nbytes)
 		snprintf(buf, nbytes, SCAN_MISSED "%.200s", missed);
 	else if (stats.lost_count != 0)
 		snprintf(buf, nbytes,
-			 "%" PRIu64 " events were lost while recording",
-			 stats.lost_count);
+			 "%" PRIu64 " event%s lost while recording",
+			 stats.lost_count,
+			 stats.lost_count == 1 ? " was" : "s were");
 	else
 		snprintf(buf, nbytes,
 			 "the trace says that it is not complete%s%.80s",

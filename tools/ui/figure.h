@@ -14,6 +14,13 @@ struct figure {
 /* For example, "1 234 567". */
 struct figure figure_count(uint64_t n);
 
+/* The end of a regular English noun after the number 'n': "" or "s". */
+static inline const char *
+figure_plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
 /* For example, "812 B", "1.3 KiB" or "20.0 MiB". */
 struct figure figure_nbytes(uint64_t nbytes);
 
