@@ -19,6 +19,15 @@ wrong()
 
 wrong "hatf: a command is missing (see 'hatf --help')"
 wrong "hatf: unknown command 'frobnicate' *" frobnicate
+# A command with a similar name.
+for pair in leak:leaks reprot:report optimise:optimize sym:symbolize \
+	staat:stat; do
+	similar="did you mean '${pair#*:}'[?] (see 'hatf --help')"
+	wrong "hatf: unknown command '${pair%:*}'; $similar" "${pair%:*}"
+done
+for name in xy '' l "$(printf 'leaks%.0s' $(seq 999))"; do
+	wrong "hatf: unknown command '$name' (see 'hatf --help')" "$name"
+done
 wrong "hatf: unknown option '--frobnicate' *" --frobnicate
 for command in record report leaks stat plot info dump tables verify; do
 	see="(see 'hatf $command --help')"

@@ -106,6 +106,82 @@ occupy_streams(void)
 					    O_CLOEXEC);
 }
 
+/* Longer names of commands have no similar command. */
+#define NAME_NBYTES 16
+
+/*
+ * Return how many characters must be inserted, removed or replaced to turn 'a'
+ * into 'b', which is shorter than NAME_NBYTES.
+ */
+static unsigned
+edit_distance(const char *a, const char *b)
+{
+	const unsigned n = (unsigned)strlen(b);
+	unsigned costs[NAME_NBYTES]; /* from a prefix of 'a' to those of 'b' */
+
+	for (unsigned i = 0; i <= n; i++)
+		costs[i] = i;
+	for (; *a != '\0'; a++) {
+		unsigned diagonal = costs[0]++;
+
+		for (unsigned i = 1; i <= n; i++) {
+			unsigned cost = diagonal + (*a != b[i - 1]);
+
+			diagonal = costs[i];
+			if (diagonal + 1 < cost)
+				cost = diagonal + 1;
+			if (costs[i - 1] + 1 < cost)
+				cost = costs[i - 1] + 1;
+			costs[i] = cost;
+		}
+	}
+	return costs[n];
+}
+
+/*
+ * Return the command that the user may have meant by 'name': one that begins
+ * with 'name', or else the one that differs least, by at most two characters
+ * and by less than half of 'name'.  NULL: there is none.
+ */
+static const char *
+similar_command(const char *name)
+{
+	const size_t length = strlen(name);
+	const char *best = NULL;
+	unsigned least = 3;
+
+	if (length < 2 || length >= NAME_NBYTES)
+		return NULL;
+	for (size_t i = 0; i < COMMAND_COUNT; i++) {
+		const unsigned n = edit_distance(name, commands[i].name);
+
+		if (strncmp(name, commands[i].name, length) == 0)
+			return commands[i].name;
+		if (n < least && 2 * n < length) {
+			least = n;
+			best = commands[i].name;
+		}
+	}
+	return best;
+}
+
+/* Report a first argument that is no command.  Return EXIT_USAGE. */
+static int
+refuse(const char *name)
+{
+	const char *const similar = similar_command(name);
+
+	if (name[0] == '-')
+		message_print("unknown option '%s' (see 'hatf --help')", name);
+	else if (similar != NULL)
+		message_print("unknown command '%s'; did you mean '%s'? (see "
+			      "'hatf --help')",
+			      name, similar);
+	else
+		message_print("unknown command '%s' (see 'hatf --help')", name);
+	return EXIT_USAGE;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -129,7 +205,5 @@ main(int argc, char **argv)
 		out_str(out_stdout(), "hatf " HATF_VERSION "\n");
 		return out_finish(out_stdout(), EXIT_FINE);
 	}
-	message_print("unknown %s '%s' (see 'hatf --help')",
-		      name[0] == '-' ? "option" : "command", name);
-	return EXIT_USAGE;
+	return refuse(name);
 }
