@@ -141,7 +141,8 @@ def check_steps(hatf, program):
           [('48.8 KiB',)])
     p.end()
     page = p.top(what='steps.hatf.gz')
-    check('after the end', 'exit' in page.split('\n')[0], True)
+    check('after the end', page.split('\n')[0].endswith(', ended by exit'),
+          True)
 
 
 def check_wrapper(hatf, program):

@@ -371,6 +371,7 @@ catch_up(struct watch *w)
 static void
 describe_state(const struct watch *w, char *buf, size_t nbytes)
 {
+	char escaped[128];
 	const char *const word = live_trace_end_word(w->trace);
 	const int percent = (int)(100 * live_trace_progress(w->trace));
 
@@ -387,7 +388,11 @@ describe_state(const struct watch *w, char *buf, size_t nbytes)
 			snprintf(buf, nbytes, "running");
 		break;
 	case LIVE_COMPLETE:
-		escape_text(word[0] != '\0' ? word : "complete", buf, nbytes);
+		if (word[0] != '\0')
+			snprintf(buf, nbytes, "ended by %s",
+				 escape_text(word, escaped, sizeof(escaped)));
+		else
+			snprintf(buf, nbytes, "complete");
 		break;
 	default:
 		snprintf(buf, nbytes, "the trace has no trailer");
