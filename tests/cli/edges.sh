@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# edges.sh - figures at the edges of a trace, of a window and of the time axis
+# edges.sh - figures at the edges of a trace, of a window and of the time axis,
+# of one event, and at two peaks
 #
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -114,4 +115,17 @@ run "$HATF" stat --by size single.hatf
 grep -q ' 1 byte$' out || fail "single: stat: $(cat out)"
 run "$HATF" tree single.hatf
 grep -q ', 1 event (' out || fail "single: tree: $(cat out)"
+# ------------------------------------------- two peaks, at different moments
+{
+	header unit=us
+	layout
+	alloc 1000 0x1000 0 0 0
+	free 0x1000 0 0 1
+	alloc 8 0x2000 0 0 2
+	alloc 8 0x3000 0 0 3
+} >peaks.hatf
+trailer peaks.hatf 4 5
+run "$HATF" replay -r 1 -a glibc peaks.hatf
+heading='  peak 1000 B; most blocks 2, perhaps at another moment; at the end '
+grep -qFx "${heading}16 B in 2 blocks" out || fail "two peaks: $(cat out err)"
 finish

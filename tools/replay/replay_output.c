@@ -96,9 +96,9 @@ replay_print_heading(struct out *o, const struct replay_view *view)
 	out_str(o, ", ");
 	print_count(o, c->handovers, "hand-over");
 	out_str(o, " between threads\n");
-	out_printf(o, "  peak %s and ", figure_nbytes(c->peak_nbytes).text);
-	print_count(o, c->peak_count, "block");
-	out_str(o, ", at the end ");
+	out_printf(o, "  peak %s; ", figure_nbytes(c->peak_nbytes).text);
+	out_printf(o, "most blocks %s, perhaps at another moment; at the end ",
+		   figure_count(c->peak_count).text);
 	print_blocks(o, c->end_nbytes, c->end_count);
 	out_str(o, "\n");
 	if (c->built_count != 0) {
