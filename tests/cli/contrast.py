@@ -83,7 +83,8 @@ def count(hatf, path, by):
             name = sites.of(key)
         elif kind == 'size' and by == 'size':
             low = key // 2 + 1
-            name = (f'{key} bytes' if key <= 2 else f'{low} to {key} bytes')
+            name = ('1 byte' if key == 1 else f'{key} bytes' if key <= 2
+                    else f'{low} to {key} bytes')
         else:
             continue
         old = rows.get(name, (0,) * len(MEASURES))

@@ -164,7 +164,7 @@ END
 	for trace in named.mtrace named.ascii; do
 		run "$HATF" symbolize -o names.hatf $trace
 		check_status "names: $trace" 0
-		check "names: $trace" "$(cat out)" "$trace: 1 frames looked \
+		check "names: $trace" "$(cat out)" "$trace: 1 frame looked \
 up, 1 with a function, 1 with a source file, 0 inlined functions added"
 		run "$HATF" leaks names.hatf
 		grep -q 'some_caller (.*named.c:3)' out ||
@@ -179,6 +179,12 @@ up, 1 with a function, 1 with a source file, 0 inlined functions added"
 	run "$HATF" symbolize -o names.hatf named.mtrace
 	check_one_line 'names: no program' 'hatf symbolize: ./named: *'
 fi
+
+# nouns COUNT NOUN: the noun in the singular or the plural.
+nouns()
+{
+	[ "$1" -eq 1 ] && echo "1 $2" || echo "$1 $2s"
+}
 
 # disordered COUNT FIRST LINE...: 'hatf convert' counts the anomalies that 'hatf
 # verify' finds in a trace of these lines; FIRST describes the first one.
@@ -195,7 +201,8 @@ disordered()
 		"$first; see 'hatf verify'"
 	run "$HATF" verify log
 	check "disorder: $1: verify" "$(tail -1 out)" \
-		"log: not ok, $(grep -cv '^<' log) events, $count violations"
+		"log: not ok, $(nouns "$(grep -cv '^<' log)" event), $(nouns \
+			"$count" violation)"
 }
 disordered 1 '0, offset 0x0: free of an unallocated address)' '- 0x10'
 disordered 1 '1, offset 0xb: the address is allocated while it is live)' \
