@@ -86,7 +86,8 @@ may_have(const uint32_t *table, uint32_t hash)
 static bool
 is_definition(const struct dynamic *t, const Elf64_Sym *s, const char *name)
 {
-	return s->st_shndx != SHN_UNDEF && !is_hidden(s) &&
+	return s->st_shndx != SHN_UNDEF &&
+	       ELF64_ST_BIND(s->st_info) != STB_LOCAL && !is_hidden(s) &&
 	       is_same(t->strings + s->st_name, name);
 }
 
@@ -145,12 +146,15 @@ find_by_sysv_hash(const struct dynamic *t, const char *name)
 	const uint32_t *const table = t->sysv_hash;
 	const uint32_t bucket_count = table[SYSV_BUCKET_COUNT];
 	const uint32_t *const chain = table + SYSV_BUCKETS + bucket_count;
+	/* A damaged chain may be a cycle, so count the symbols. */
+	uint32_t left = table[SYSV_SYMBOL_COUNT];
 	uint32_t i;
 
 	if (bucket_count == 0)
 		return NULL;
 	i = table[SYSV_BUCKETS + sysv_hash(name) % bucket_count];
-	for (; i != STN_UNDEF && i < table[SYSV_SYMBOL_COUNT]; i = chain[i])
+	for (; i != STN_UNDEF && i < table[SYSV_SYMBOL_COUNT] && left-- != 0;
+	     i = chain[i])
 		if (is_definition(t, &t->symbols[i], name))
 			return &t->symbols[i];
 	return NULL;
