@@ -61,7 +61,7 @@ bool control_listen(bool is_leaving);
 /*
  * Stop taking orders by the bell, and remove the status file.  A new writer
  * thread calls this before it takes orders itself.  The writer also calls this
- * if it stays after control_listen(true).
+ * if it does not leave after control_listen(true).
  */
 void control_stop_listening(void);
 
