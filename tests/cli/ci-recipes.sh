@@ -149,6 +149,10 @@ run hatf record -o new.hatf.gz ./app
 run hatf check --baseline heap.base --fail-on 'peak>5%,site.live>64K' \
 	new.hatf.gz
 check_status 'growth below the limit' 0
+run hatf record --baseline heap.base --fail-on 'peak>5%,site.live>64K' ./app
+check_status 'growth below the limit, in one step' 0
+run hatf record --baseline heap.base ./app
+check_status 'growth, in one step' 3
 run hatf check --baseline heap.base new.hatf.gz
 check_status 'growth' 3
 grep -q 'grew by 9.8 KiB, .* in parse_line (parse.c)' out ||

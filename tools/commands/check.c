@@ -181,30 +181,6 @@ take_option(unsigned idx, const char *value, void *ctx)
 	}
 }
 
-/*
- * If the options are inconsistent, report this and return the exit status.
- * Otherwise set the default of --fail-on and return EXIT_FINE.
- */
-static int
-settle(struct checking *k)
-{
-	if (k->limits.count == 0 && k->baseline == NULL)
-		return opt_complain(
-			&page, "there is nothing to check: give a limit, or a "
-			       "baseline by --baseline");
-	if (k->update && k->baseline == NULL)
-		return opt_complain(&page, "--update needs --baseline");
-	if (k->condition.count != 0 && k->baseline == NULL)
-		return opt_complain(&page, "--fail-on needs --baseline");
-	if (k->condition.count != 0 && k->update)
-		return opt_complain(&page, "--update compares nothing: remove "
-					   "--fail-on");
-	if (k->condition.count == 0 &&
-	    !condition_parse(&k->condition, "--fail-on", "any"))
-		return EXIT_BAD_INPUT;
-	return EXIT_FINE;
-}
-
 /* Check all traces and print the result. */
 static int
 check_operands(const struct checking *k, char **operands, size_t n)
@@ -236,10 +212,13 @@ command_check(int argc, char **argv)
 				    &exit_status);
 
 	if (first >= 0) {
-		exit_status = settle(&checking);
-		if (exit_status == EXIT_FINE && first == argc)
+		const char *const fault = checking_settle(&checking);
+
+		if (fault != NULL)
+			exit_status = opt_complain(&page, "%s", fault);
+		else if (first == argc)
 			exit_status = opt_complain(&page, "a TRACE is missing");
-		else if (exit_status == EXIT_FINE)
+		else
 			exit_status = check_operands(&checking, argv + first,
 						     (size_t)(argc - first));
 	}

@@ -3,8 +3,8 @@
 #include "hatf/hatf.h"
 #include "hatf/recorder/globs.h"
 #include "tools/commands/commands.h"
+#include "tools/commands/record_check.h"
 #include "tools/control/socket_scan.h"
-#include "tools/limits/checking.h"
 #include "tools/program/program.h"
 #include "tools/recording/absence.h"
 #include "tools/recording/collect.h"
@@ -51,6 +51,8 @@ enum {
 	OPT_SUMMARY,
 	OPT_WRAPPER,
 	OPT_CHECK,
+	OPT_BASELINE,
+	OPT_FAIL_ON,
 	OPT_JUNIT,
 	OPT_SARIF,
 	OPT_VERBOSE,
@@ -95,15 +97,21 @@ static const struct opt options[] = {
 	  "default: on a terminal), always or never" },
 	{ "wrapper", '\0', "GLOB",
 	  "hide functions that match GLOB, such as 'xmalloc', from\n"
-	  "the summary and from --check: the site is their caller;\n"
-	  "may be given more than once" },
+	  "summary and check: the site is their caller; may be\n"
+	  "given more than once" },
 	{ "check", 'l', "LIMITS",
 	  "at the end check the traces against the limits in the\n"
 	  "file LIMITS, as 'hatf check --limits' does" },
+	{ "baseline", '\0', "FILE",
+	  "at the end check how much the traces exceed the earlier\n"
+	  "runs in FILE, as 'hatf check --baseline' does" },
+	{ "fail-on", '\0', "EXPR",
+	  "with --baseline: fail if the growth meets a condition of\n"
+	  "EXPR, such as 'peak>5%,site.live>64K' (default: 'any')" },
 	{ "junit", 'x', "FILE",
-	  "also write the result of --check to FILE, as JUnit\nXML" },
+	  "also write the result of the check to FILE, as JUnit XML" },
 	{ "sarif", 'F', "FILE",
-	  "also write the result of --check to FILE, as SARIF" },
+	  "also write the result of the check to FILE, as SARIF" },
 	{ "verbose", 'v', NULL,
 	  "print a line for each trace file that the recorder's\n"
 	  "thread completes, and for each process that cannot\n"
@@ -123,9 +131,10 @@ static const struct opt_page page = {
 	"see libhatftrace(7).\n"
 	"Exit status: that of COMMAND, or death by the same signal; 1 if\n"
 	"COMMAND succeeded but its trace is missing or incomplete; 2 for\n"
-	"wrong usage; 3 if COMMAND succeeded and a limit of --check is\n"
-	"exceeded, 4 if --check finds an incomplete trace; 126 if COMMAND\n"
-	"cannot be executed, 127 if it is not found.\n",
+	"wrong usage; 3 if COMMAND succeeded, and a limit of --check is\n"
+	"exceeded or the growth since --baseline is too large, 4 if an\n"
+	"incomplete trace prevents the check; 126 if COMMAND cannot be\n"
+	"executed, 127 if it is not found.\n",
 	true,
 	options
 };
@@ -221,9 +230,9 @@ struct command_line {
 	const char *out;
 	bool no_symbols;
 	const char *summary; /* a word of summary_words; NULL: auto */
-	/* what --check, --junit, --sarif and --wrapper set */
+	/* what --wrapper and the options of the check set */
 	struct checking checking;
-	bool has_check;
+	bool has_limits; /* --check was given */
 };
 
 static const char *const summary_words[] = { "auto", "always", "never", NULL };
@@ -267,8 +276,14 @@ take_option(unsigned idx, const char *value, void *ctx)
 		return stack_view_add_wrapper(&line->checking.gathering.view,
 					      "--wrapper", value);
 	case OPT_CHECK:
-		line->has_check = true;
+		line->has_limits = true;
 		return limits_read(&line->checking.limits, value);
+	case OPT_BASELINE:
+		line->checking.baseline = value;
+		return true;
+	case OPT_FAIL_ON:
+		return condition_parse(&line->checking.condition, "--fail-on",
+				       value);
 	case OPT_JUNIT:
 		line->checking.junit = value;
 		return true;
@@ -422,11 +437,12 @@ struct job {
 	struct absence absence; /* explains why a trace is missing */
 	struct notebook notebook;
 	/*
-	 * The limits of --check; if there are none, no trace is checked.  The
-	 * short report uses the view of stacks that is part of 'checking'.
+	 * The limits and the baseline of the check; without either, no trace is
+	 * checked.  The short report uses the view of stacks that is part of
+	 * 'checking'.
 	 */
 	const struct checking *checking;
-	int check_status; /* exit status of --check */
+	int check_status; /* exit status of the check */
 };
 
 /* Report that the command's own process has no trace. */
@@ -467,31 +483,6 @@ report_excluded(const struct job *job, const struct collection *c)
 		message_print("%s is excluded from tracing; %s", job->command,
 			      count);
 	return c->descendant_count != 0 && summary_check_children(c);
-}
-
-/*
- * Check the traces of the command and its descendants, and print the result to
- * standard error.  Return the exit status.
- */
-static int
-check_traces(const struct job *job, const struct collection *c)
-{
-	const size_t n = c->own_count + c->descendant_count;
-	struct processes processes = { .list = NULL };
-	char **const paths = calloc(n + 1, sizeof(*paths));
-	int exit_status = EXIT_BAD_INPUT;
-
-	if (paths == NULL) {
-		message_print("%s", hatf_status_text(HATF_NO_MEMORY));
-		return exit_status;
-	}
-	for (size_t i = 0; i < n; i++)
-		paths[i] = c->traces[i].path;
-	if (processes_find(&processes, paths, n))
-		exit_status = checking_run(job->checking, &processes, stderr);
-	processes_free(&processes);
-	free(paths);
-	return exit_status;
 }
 
 /* Which missing debug information must naming_symbolize() report? */
@@ -543,8 +534,8 @@ report(struct job *job, const struct launch *l)
 	insides_report(&c);
 	if (job->has_summary)
 		short_report_print(&c, &job->checking->gathering.view);
-	if (job->checking->limits.count != 0)
-		job->check_status = check_traces(job, &c);
+	if (record_check_is_wanted(job->checking))
+		job->check_status = record_check_run(job->checking, &c);
 	collect_free(&c);
 	return ok;
 }
@@ -640,22 +631,19 @@ record(char **argv, const struct command_line *line)
 }
 
 /*
- * If the options are inconsistent, report this and return the exit status.
- * Otherwise return EXIT_FINE.
+ * If the options are wrong, report this and return the exit status.  Otherwise
+ * return EXIT_FINE.
  */
 static int
-settle(const struct command_line *line)
+settle(struct command_line *line)
 {
-	const struct checking *const k = &line->checking;
+	const char *const fault =
+		record_check_settle(&line->checking, line->has_limits);
 
-	if (line->has_check && k->limits.count == 0)
-		return opt_complain(&page,
-				    "--check: the file contains no limits");
-	if (!line->has_check && k->junit != NULL)
-		return opt_complain(&page, "--junit needs --check");
-	if (!line->has_check && k->sarif != NULL)
-		return opt_complain(&page, "--sarif needs --check");
-	return EXIT_FINE;
+	if (fault != NULL)
+		return opt_complain(&page, "%s", fault);
+	return record_check_try_baseline(&line->checking) ? EXIT_FINE
+							  : EXIT_USAGE;
 }
 
 int

@@ -28,6 +28,23 @@ checking_defaults(void)
 	};
 }
 
+const char *
+checking_settle(struct checking *k)
+{
+	if (k->limits.count == 0 && k->baseline == NULL)
+		return "there is nothing to check: give a limit, or a "
+		       "baseline by --baseline";
+	if (k->update && k->baseline == NULL)
+		return "--update needs --baseline";
+	if (k->condition.count != 0 && k->baseline == NULL)
+		return "--fail-on needs --baseline";
+	if (k->condition.count != 0 && k->update)
+		return "--update compares nothing: remove --fail-on";
+	if (k->condition.count == 0)
+		condition_parse(&k->condition, "--fail-on", "any");
+	return NULL;
+}
+
 /* A check in progress. */
 struct run {
 	const struct checking *checking;

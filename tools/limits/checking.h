@@ -32,6 +32,13 @@ struct checking {
 struct checking checking_defaults(void);
 
 /*
+ * Are the options of 'hatf check' consistent?  Then set the default of
+ * 'condition' and return NULL.  Otherwise return what is wrong with them, as
+ * one line for the user.
+ */
+const char *checking_settle(struct checking *checking);
+
+/*
  * Check all processes and print the result to 'f'.  Return the exit status:
  * EXIT_FINE, EXIT_EXCEEDED, EXIT_INCOMPLETE, or after a message
  * EXIT_BAD_INPUT.
