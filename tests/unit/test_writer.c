@@ -20,7 +20,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#define RECORD_COUNT 100000
+#define RECORD_COUNT 60000
 #define STREAM_MAX   (16 * 1024 * 1024)
 
 /* The placements between these behave alike. */
@@ -247,7 +247,7 @@ START_TEST(a_plain_trace_is_the_stream)
 
 	write_all(&options);
 	stream = slurp(&nbytes);
-	ck_assert_uint_gt(check_stream(stream, nbytes), 3);
+	ck_assert_uint_gt(check_stream(stream, nbytes), 1);
 	free(stream);
 }
 END_TEST
@@ -283,7 +283,7 @@ START_TEST(members_can_be_walked_and_decode_alone)
 		off += member;
 	}
 	ck_assert_uint_eq(n, RECORD_COUNT);
-	ck_assert_uint_gt(check_stream(stream, used), 3);
+	ck_assert_uint_gt(check_stream(stream, used), 1);
 	free(file);
 	free(stream);
 }
@@ -343,7 +343,7 @@ START_TEST(the_reader_reads_what_the_writer_wrote)
 	ck_assert(stats.complete);
 	ck_assert_int_eq(stats.ours, !bare);
 	ck_assert_int_eq(stats.compressed, !options[_i].plain);
-	ck_assert_int_eq(stats.block_count > 3, !bare);
+	ck_assert_int_eq(stats.block_count > 1, !bare);
 	if (options[_i].header != NULL) {
 		ck_assert_str_eq(hatf_reader_header(reader, "unit"), "us");
 		ck_assert_str_eq(hatf_reader_header(reader, "exe"), "/a\nb");

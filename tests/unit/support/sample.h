@@ -7,6 +7,9 @@
  * twenty times slower, and needs fewer tries to find an error of memory.  So
  * under a sanitizer such a loop begins at SAMPLE_FIRST and takes every
  * SAMPLE_STEPth position.  gcc and clang begin at different positions.
+ *
+ * SAMPLE_IS_TSAN is 1 under ThreadSanitizer, else 0.  ThreadSanitizer finds
+ * races, so a long test that uses one thread can be skipped under it.
  */
 #ifndef TESTS_SAMPLE_H
 #define TESTS_SAMPLE_H
@@ -15,12 +18,22 @@
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define SAMPLE_STEP 7
 #endif
-#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if __has_feature(thread_sanitizer)
+#define SAMPLE_IS_TSAN 1
+#endif
+#elif defined(__SANITIZE_THREAD__)
+#define SAMPLE_STEP    7
+#define SAMPLE_IS_TSAN 1
+#elif defined(__SANITIZE_ADDRESS__)
 #define SAMPLE_STEP 7
 #endif
 
 #ifndef SAMPLE_STEP
 #define SAMPLE_STEP 1
+#endif
+
+#ifndef SAMPLE_IS_TSAN
+#define SAMPLE_IS_TSAN 0
 #endif
 
 #ifdef __clang__

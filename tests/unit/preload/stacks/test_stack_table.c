@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 
 #include "tests/unit/support/hand.h"
+#include "tests/unit/support/sample.h"
 
 #define THREADS 4
 /* More than a part of the hash table has lines, so that several share one. */
@@ -143,6 +144,8 @@ START_TEST(stacks_of_one_line_are_told_apart)
 	const uint64_t frame = stack_frame(0x2000, 1);
 	uint32_t root, parent, id;
 
+	if (SAMPLE_IS_TSAN)
+		return;
 	ck_assert(stack_table_init());
 	root = intern(0, frame);
 	for (uint32_t i = 1; i < STACKS; i++) {
@@ -479,6 +482,8 @@ START_TEST(a_full_table_counts_what_it_refuses)
 	const uint64_t frame = stack_frame(0x8000, 1);
 	uint32_t first, last = 0, id;
 
+	if (SAMPLE_IS_TSAN)
+		return;
 	ck_assert(stack_table_init());
 	first = intern(0, frame);
 	ck_assert_uint_eq(stack_table_full(), 0);
