@@ -20,6 +20,7 @@ PATHS = {
     1005: ("inner", "grown") + ROUND, 1006: ("grown",) + ROUND,
     1007: ("repeat",) * 41 + ROUND, 1008: ("repeat",) * 1001 + ROUND,
 }
+DROP = ("drop",) + ROUND
 WAYS_BITS = 15
 CUT = "[cut off]"
 
@@ -44,6 +45,7 @@ class Trace:
         self.program = program.rsplit("/", 1)[-1]
         self.symbols = Symbols(program)
         self.objects, self.frames, self.stacks = [], {}, {}
+        self.right = set()  # pairs of attributes and a call that fit
 
     def name(self, address):
         for values in reversed(self.objects):
@@ -68,9 +70,11 @@ class Trace:
             if values.get("object") == "[generated code]":
                 self.objects = objects
         elif kind == "HATF stack":
-            self.stacks[int(values["stack"])] = (
-                self.frames[values["frame"]],
-                int(values.get("parent", "0")))
+            stack = (self.frames[values["frame"]],
+                     int(values.get("parent", "0")))
+            if self.stacks.setdefault(int(values["stack"]), stack) != stack:
+                self.stacks[int(values["stack"])] = stack
+                self.right.clear()
 
     # Its frames, the innermost first.
     def stack(self, number):
@@ -131,20 +135,25 @@ def main(program, dump, depth="256", frees=""):
             trace.define(record["text"])
             continue
         address, size = record.get("address"), record.get("size")
+        attributes = record.get("attributes", "")
         if tag == "free":
-            want = ("drop",) + ROUND if sizes.pop(address, 0) in PATHS else None
-            if want and not frees and stack_number(
-                    record.get("attributes", "")):
-                sys.exit(f"a stack that nobody asked for: {line}")
-            want = want if frees else None
+            if sizes.pop(address, 0) not in PATHS:
+                continue
+            if not frees:
+                if stack_number(attributes):
+                    sys.exit(f"a stack that nobody asked for: {line}")
+                continue
+            size = "free"
         else:
-            want = path(size)
             sizes[address] = size
-        if want is None:
-            continue
-        frames = trace.stack(stack_number(record.get("attributes", "")))
-        if not is_right(frames, want, int(depth)):
-            sys.exit(f"stack {frames} of {line}")
+        if (attributes, size) not in trace.right:
+            want = DROP if size == "free" else path(size)
+            if want is None:
+                continue
+            frames = trace.stack(stack_number(attributes))
+            if not is_right(frames, want, int(depth)):
+                sys.exit(f"stack {frames} of {line}")
+            trace.right.add((attributes, size))
         checked += 1
     print(checked)
 
