@@ -130,6 +130,47 @@ run "$HATF" convert --drop time --to csv all.hatf -
 check 'dropped: column' "$(head -1 out)" \
 	tag,size,address,old_address,thread,heap,attributes,text
 
+# Without times, the header says that the clock was off, and no comment speaks
+# of a clock.  Other commands then measure ages in events.
+{
+	header clock=auto unit=us pid=4242
+	layout
+	comment 'HATF clock\nclock=us\ntime=17\n'
+	alloc 24 0x5581c0 0 0 17
+	comment 'mine'
+	comment 'HATF clock\nclock=coarse\ntime=900\nstep=3000\n'
+	alloc 8 0x5581e0 0 0 900
+} >timed.hatf
+trailer timed.hatf 2 6
+"$HATF" verify timed.hatf >/dev/null || fail 'timed.hatf'
+"$HATF" convert --to heaptrack timed.hatf timed.heaptrack 2>/dev/null
+# timeless WHAT FILE
+timeless()
+{
+	"$HATF" info "$2" >info.out
+	check "$1: info" "$(grep -E '^  (clock|duration) ' info.out | xargs)" \
+		clock off duration unknown
+	"$HATF" dump --meta "$2" >meta
+	check "$1: comments about clocks" "$(grep -c 'HATF clock' meta)" 0
+	check "$1: header" "$(grep -oE '\\n(clock|unit)=[a-z]+' meta | xargs)" \
+		'nclock=off nunit=none'
+	check "$1: records with times" "$(grep -c ' time=[1-9]' meta)" 0
+	run "$HATF" leaks "$2"
+	grep -qE ' ages? .* events?' out || fail "$1: leaks: $(cat out)"
+}
+for format in $formats; do
+	run "$HATF" convert --drop time --to "$format" timed.hatf t
+	check_status "no times: $format" 0
+	check_silent "no times: $format"
+	timeless "no times: $format" t
+	check "no times: $format: other comments" "$(grep -c '"mine"' meta)" 1
+	"$HATF" verify t >/dev/null || fail "no times: $format: verify"
+	run "$HATF" convert --from "$format" t back.hatf
+	timeless "no times: from $format" back.hatf
+done
+run "$HATF" convert --drop time timed.heaptrack t.hatf
+timeless 'no times: from heaptrack' t.hatf
+
 # All of these formats keep stacks.  Without the attributes that refer to them,
 # the comments that define them are dropped, too.
 {

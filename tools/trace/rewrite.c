@@ -27,6 +27,9 @@
 /* First line of the header comment. */
 static const char header_kind[] = "HATF 1.0\n";
 
+/* First line of a comment about the clock (FORMAT.md, "Times"). */
+static const char clock_kind[] = "HATF clock\n";
+
 struct run {
 	struct rewrite *r;
 	struct hatf_reader *reader;
@@ -62,19 +65,14 @@ speak_out(const struct rewrite *r, const struct hatf_error *err)
 	message_error(out_name(r), err);
 }
 
-/*
- * Return header lines for a source in a foreign format: the lines of its own
- * header, and the name of the format.
- */
-static char *
-foreign_header(const struct hatf_reader *reader)
+/* Is the record a comment that begins with 'kind'? */
+static bool
+is_comment(const struct hatf_record *rec, const char *kind)
 {
-	char *header;
+	const size_t nbytes = strlen(kind);
 
-	if (asprintf(&header, "source=%s\n%s", hatf_reader_format(reader),
-		     hatf_reader_header_lines(reader)) < 0)
-		return NULL;
-	return header;
+	return rec->tag == HATF_COMMENT && rec->attributes_nbytes >= nbytes &&
+	       memcmp(rec->attributes, kind, nbytes) == 0;
 }
 
 /* Remove the line that begins with 'start' from the header, if there is one. */
@@ -95,15 +93,46 @@ drop_line(char *header, const char *start)
 	}
 }
 
+/*
+ * Return a copy of 'header' that says that the trace has no times.  Free
+ * 'header'.  Return NULL if there is no memory.
+ */
+static char *
+header_without_times(char *header)
+{
+	char *timeless = NULL;
+
+	drop_line(header, "clock=");
+	drop_line(header, "unit=");
+	if (asprintf(&timeless, "%sclock=off\nunit=none\n", header) < 0)
+		timeless = NULL;
+	free(header);
+	return timeless;
+}
+
+/*
+ * Return header lines for a source in a foreign format: the lines of its own
+ * header, and the name of the format.
+ */
+static char *
+foreign_header(const struct hatf_reader *reader, unsigned drop)
+{
+	char *header;
+
+	if (asprintf(&header, "source=%s\n%s", hatf_reader_format(reader),
+		     hatf_reader_header_lines(reader)) < 0)
+		return NULL;
+	return (drop & HATF_DROP_TIME) != 0 ? header_without_times(header)
+					    : header;
+}
+
 char *
 rewrite_header(const struct hatf_record *first, unsigned drop)
 {
 	const size_t kind_nbytes = strlen(header_kind);
 	char *header, *more;
 
-	if (first->tag != HATF_COMMENT ||
-	    first->attributes_nbytes < kind_nbytes ||
-	    memcmp(first->attributes, header_kind, kind_nbytes) != 0)
+	if (!is_comment(first, header_kind))
 		return strdup("");
 	header = strndup((const char *)first->attributes + kind_nbytes,
 			 first->attributes_nbytes - kind_nbytes);
@@ -118,7 +147,9 @@ rewrite_header(const struct hatf_record *first, unsigned drop)
 		drop_line(header, "carried=");
 		drop_line(header, "carried_bytes=");
 	}
-	if ((drop & HATF_DROP_HEAP) == 0 ||
+	if ((drop & HATF_DROP_TIME) != 0)
+		header = header_without_times(header);
+	if (header == NULL || (drop & HATF_DROP_HEAP) == 0 ||
 	    asprintf(&more, "%sheaps=dropped\n", header) < 0)
 		return header;
 	free(header);
@@ -163,7 +194,7 @@ open_writer(struct run *run, size_t n)
 
 	hatf_reader_get_stats(run->reader, &stats);
 	if (stats.foreign)
-		header = foreign_header(run->reader);
+		header = foreign_header(run->reader, o->drop);
 	else
 		header = n > 0 ? rewrite_header(run->records, o->drop)
 			       : strdup("");
@@ -226,24 +257,44 @@ write_records(struct run *run, size_t n)
 }
 
 /*
+ * Remove the comments about the clock from the 'n' records in run->records, if
+ * the output has no times.  Return how many records remain.
+ */
+static size_t
+drop_clocks(struct run *run, size_t n)
+{
+	size_t kept = 0;
+
+	if ((run->r->options.drop & HATF_DROP_TIME) == 0)
+		return n;
+	for (size_t i = 0; i < n; i++)
+		if (!is_comment(&run->records[i], clock_kind))
+			run->records[kept++] = run->records[i];
+	return kept;
+}
+
+/*
  * Copy all records, of which the first 'n' are in run->records already.  Return
  * the status with which reading ended, or HATF_OK if writing failed first.
  */
 static enum hatf_status
 copy(struct run *run, size_t n)
 {
-	enum hatf_status status = HATF_OK;
+	enum hatf_status status;
 
-	while (write_records(run, n) == HATF_OK) {
+	for (;;) {
+		const size_t kept = drop_clocks(run, n);
+
+		if (write_records(run, kept) != HATF_OK)
+			return HATF_OK;
 		run->record_count += n;
 		if (run->format.keeps != KEEPS_ALL)
-			kept_fields_note(&run->keeping, run->records, n);
+			kept_fields_note(&run->keeping, run->records, kept);
 		show_progress(run);
 		status = hatf_reader_read(run->reader, run->records, BATCH, &n);
 		if (status != HATF_OK)
 			return status;
 	}
-	return HATF_OK;
 }
 
 /*

@@ -75,8 +75,8 @@ int rewrite_trace(struct rewrite *r);
  * Return the lines of the header comment 'first', for the writer option
  * 'header'; "" if 'first' is another record.  Leave out the lines that become
  * false if the fields 'drop' (HATF_DROP_ bits) are removed; if heaps are
- * removed, add "heaps=dropped".  The caller frees the string.  NULL if out of
- * memory.
+ * removed, add "heaps=dropped", and if times are, "clock=off" and "unit=none".
+ * The caller frees the string.  NULL if out of memory.
  */
 char *rewrite_header(const struct hatf_record *first, unsigned drop);
 
