@@ -7,6 +7,7 @@
  */
 
 #include <errno.h>
+#include <sched.h>
 
 #include "preload/confine/hidden_thread.h"
 #include "preload/control/control.h"
@@ -16,6 +17,7 @@
 #include "preload/state/own_slot.h"
 #include "preload/state/process_state.h"
 #include "preload/sys/file.h"
+#include "preload/sys/filter.h"
 #include "preload/sys/say.h"
 #include "preload/sys/sys.h"
 #include "preload/writer/begin.h"
@@ -34,6 +36,24 @@ own_ring(void)
 	return thread_is_attached(t) && t->id == 0 && t->ring->offset == 0
 		       ? t->ring
 		       : NULL;
+}
+
+/*
+ * Explain why the calling thread could not make the writer thread; 'error' is
+ * the errno.  A thread with the policy SCHED_DEADLINE gets the same error as a
+ * process at its limit of threads.  If the flag SCHED_RESET_ON_FORK is set, the
+ * policy does not prevent new threads.  Under a filter of system calls, do not
+ * ask for the policy, since the filter may kill the process for the call.
+ */
+static const char *
+explain(int error)
+{
+	if (error == EAGAIN && !filter_is_expected() &&
+	    !filter_is_installed() &&
+	    syscall(SYS_sched_getscheduler, 0) == SCHED_DEADLINE)
+		return "a thread with the policy SCHED_DEADLINE cannot make "
+		       "threads";
+	return say_errno(error);
 }
 
 /* Make the writer thread.  On failure, report this and return false. */
@@ -56,7 +76,7 @@ make_writer(void)
 					      fd >= 0 ? 1 : writer->held_count);
 	if (!done)
 		say("cannot start the writer thread: %s; not tracing",
-		    say_errno(errno));
+		    explain(errno));
 	/*
 	 * Close the descriptor in the program's descriptor table, because the
 	 * new thread has its own copy.

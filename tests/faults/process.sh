@@ -98,6 +98,24 @@ if is_root && command -v setpriv >/dev/null; then
 		"1, of a user with 1 process" none few_processes
 fi
 
+# The kernel lets no thread with this policy make another one.
+deadline()
+{
+	chrt -d -T 5000000 -D 10000000 -P 10000000 0 "$@"
+}
+under_deadline()
+{
+	deadline "${RUN[@]}" "$STRESS" work 100000
+}
+if deadline true 2>/dev/null; then
+	TALLY='' fault "SCHED_DEADLINE" "chrt -d" none under_deadline
+	grep -q 'the writer thread: .* SCHED_DEADLINE .*; not tracing' err ||
+		fail "SCHED_DEADLINE: $(cat err)"
+else
+	untried "SCHED_DEADLINE" "chrt -d" \
+		"needs chrt, root and the kernel's help"
+fi
+
 fault "tiny stacks, short lives" "4000 threads of PTHREAD_STACK_MIN" \
 	complete stress threads 4000
 ONLY_STATUS=1 fault "signal storm" \
