@@ -44,7 +44,7 @@ bad program "not a format that hatf knows; see 'hatf formats'"
 bad text.gz "not a format that hatf knows; see 'hatf formats'"
 # 'hatf verify' looks for traces in a directory.
 shopt -s extglob
-bad directory '@(Is a directory|contains no trace *)'
+bad directory '@(Is a directory; name the traces *|contains no trace *)'
 bad missing 'No such file or directory'
 bad good.hatf/x 'Not a directory'
 name=$'\x1b[2J'

@@ -217,7 +217,7 @@ matches; to match the sites that 'hatf stat' and 'hatf leaks' show, add \
 		1111 main::{lambda(unsigned long)#1}::operator()
 	LIST
 
-	# A thread, by its number and by its name.
+	# A thread, by its number, its name, and as 'hatf stat' has it.
 	for who in 1 worker 'work*'; do
 		"$HATF" dump -T "$who" t.hatf.gz | grep -c 'size=77' >got
 		echo 1 | check_text "$level: thread $who: its block" got

@@ -333,12 +333,14 @@ find_event_thread(const struct hatf_record *rec, uint64_t *thread_ret)
 static bool
 is_thread_chosen(const struct block_filter *f, uint64_t thread)
 {
-	char number[24];
+	char name[sizeof("thread 18446744073709551615")];
+	const char *const number = name + strlen("thread ");
 
 	if (f->options->thread.count == 0)
 		return true;
-	snprintf(number, sizeof(number), "%" PRIu64, thread);
-	return matches(&f->options->thread, number) ||
+	snprintf(name, sizeof(name), "thread %" PRIu64, thread);
+	return matches(&f->options->thread, name) ||
+	       matches(&f->options->thread, number) ||
 	       (thread != UINT64_MAX &&
 		pair_set_has(&f->threads, thread_pair(thread)));
 }

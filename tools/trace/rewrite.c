@@ -59,10 +59,13 @@ out_name(const struct rewrite *r)
 static void
 speak_out(const struct rewrite *r, const struct hatf_error *err)
 {
+	char text[512];
+
 	/* Ignore EPIPE, because the reader of a pipe may close it early. */
 	if (err->status == HATF_IO && err->sys_errno == EPIPE)
 		return;
-	message_error(out_name(r), err);
+	hatf_error_text(err, text, sizeof(text));
+	message_print("%s: %s", out_name(r), text);
 }
 
 /* Is the record a comment that begins with 'kind'? */

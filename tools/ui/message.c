@@ -4,6 +4,7 @@
 
 #include "tools/ui/escape.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -68,6 +69,11 @@ message_error_text(const struct hatf_error *err, char *buf, size_t nbytes)
 			 "this build of hatf lacks the library for %s (to read "
 			 "such a file: '%s -dc FILE | hatf COMMAND -')",
 			 err->field, err->field);
+	else if (err->status == HATF_IO && err->sys_errno == EISDIR)
+		snprintf(buf, nbytes,
+			 "%s; name the traces in it, as in 'hatf COMMAND "
+			 "DIR/*.hatf*'",
+			 strerror(EISDIR));
 	else
 		hatf_error_text(err, buf, nbytes);
 	return buf;

@@ -35,8 +35,8 @@ void message_print(const char *format, ...)
 const char *message_path(const char *path);
 
 /*
- * Print "PATH: ERROR" for an error of the library.  If 'path' is a ring file,
- * say so instead.
+ * Print "PATH: ERROR" for an error of the library about the input 'path'.  If
+ * 'path' is a ring file, say so instead.
  */
 void message_error(const char *path, const struct hatf_error *err);
 

@@ -7,6 +7,7 @@
 #include "tools/ui/message.h"
 
 #include "tests/unit/support/checks.h"
+#include <errno.h>
 #include <stdlib.h>
 
 START_TEST(missing_library)
@@ -37,6 +38,20 @@ START_TEST(not_a_trace)
 }
 END_TEST
 
+START_TEST(directory)
+{
+	const struct hatf_error err = {
+		.status = HATF_IO,
+		.sys_errno = EISDIR,
+	};
+	char buf[512];
+
+	ck_assert_str_eq(message_error_text(&err, buf, sizeof(buf)),
+			 "Is a directory; name the traces in it, as in 'hatf "
+			 "COMMAND DIR/*.hatf*'");
+}
+END_TEST
+
 int
 main(void)
 {
@@ -45,6 +60,7 @@ main(void)
 
 	tcase_add_test(tc, missing_library);
 	tcase_add_test(tc, not_a_trace);
+	tcase_add_test(tc, directory);
 	suite_add_tcase(suite, tc);
 
 	SRunner *const runner = srunner_create(suite);
