@@ -86,9 +86,20 @@ judged 'a sum' 1 --fail-over 1G vast.ascii
 trailer late.hatf 2 3
 doubts 'late' 0 '' late.hatf
 judged 'late' 0 --fail-over 1G late.hatf
+late='the trace began while the program was running, and lacks the blocks that'
+late+=' were live then'
+for command in leaks stat; do
+	run "$HATF" $command late.hatf
+	check "late: $command" "$(grep -c "^note: $late\$" out)" 1
+	run "$HATF" $command twice.hatf
+	check "not late: $command" "$(grep -c "$late" out)" 0
+done
 run "$HATF" report late.hatf
+check 'late: report' "$(grep -c "^  $late\$" out)" 1
 grep -q '^  frees of blocks from before the trace: 1$' out ||
 	fail "late: report: $(cat out)"
+run "$HATF" report --html late.html late.hatf
+check 'late: page' "$(grep -c "${late^}" late.html)" 1
 
 # ------------------------------------------------- a child without its parent
 {

@@ -341,6 +341,7 @@ print_text(struct out *o, const struct leaks *l)
 	print_suppressed(o, l);
 	print_startup(o, l);
 	show_doubts(o, l->g, "doubtful: ");
+	show_late_start(o, l->g, "note: ");
 	if (advice != NULL)
 		out_printf(o, "note: %s\n", advice);
 	return true;

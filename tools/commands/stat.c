@@ -294,6 +294,7 @@ print_text(struct out *o, const struct gathering *g, const struct groups *all,
 	if (ask->by == BY_SIZE)
 		show_waste(o, g->census, waste_columns(ask));
 	show_doubts(o, g, "doubtful: ");
+	show_late_start(o, g, "note: ");
 	if (advice != NULL && ask->by <= BY_STACK)
 		out_printf(o, "note: %s\n", advice);
 	return true;

@@ -337,6 +337,7 @@ write_health(const struct data *d, struct out *o)
 	struct hatf_events_stats seen = { .struct_nbytes = sizeof(seen) };
 	struct hatf_reader_stats read = { .struct_nbytes = sizeof(read) };
 	const char *const heritage = scan_unknown_heritage(&d->g->scan);
+	const char *const start = scan_unknown_start(&d->g->scan);
 	const struct census *const c = d->c;
 	bool first = true;
 
@@ -368,6 +369,12 @@ write_health(const struct data *d, struct out *o)
 		 "Marks of the program that the page does not show");
 	if (heritage != NULL)
 		put_line(o, &first, "note", heritage);
+	if (start != NULL)
+		put_line(o, &first, "bad", start);
+	else if (scan_began_late(&d->g->scan))
+		put_line(o, &first, "note",
+			 "The trace began while the program was running, and "
+			 "lacks the blocks that were live then.");
 	out_str(o, "]");
 }
 

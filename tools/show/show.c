@@ -463,6 +463,16 @@ show_doubts(struct out *o, const struct gathering *g, const char *prefix)
 }
 
 void
+show_late_start(struct out *o, const struct gathering *g, const char *prefix)
+{
+	if (scan_began_late(&g->scan) && scan_unknown_start(&g->scan) == NULL)
+		out_printf(o,
+			   "%sthe trace began while the program was running, "
+			   "and lacks the blocks that were live then\n",
+			   prefix);
+}
+
+void
 show_health(struct out *o, const struct gathering *g)
 {
 	if (g->fault != NULL) {
@@ -477,6 +487,7 @@ show_health(struct out *o, const struct gathering *g)
 	if (scan_began_late(&g->scan))
 		print_fact(o, "  ", g->census->unknown_frees,
 			   "frees of blocks from before the trace");
+	show_late_start(o, g, "  ");
 	show_doubts(o, g, "  ");
 }
 

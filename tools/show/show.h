@@ -115,6 +115,14 @@ json_t *show_json_frames(struct site_names *names, uint64_t stack);
 void show_doubts(struct out *o, const struct gathering *g, const char *prefix);
 
 /*
+ * If the trace began after its process had begun, print that the trace lacks
+ * earlier blocks, on a line that begins with 'prefix'.  Print nothing if
+ * show_doubts() prints this.
+ */
+void show_late_start(struct out *o, const struct gathering *g,
+		     const char *prefix);
+
+/*
  * Return a static string that says why the live bytes may be wrong although the
  * trace is complete.  Return NULL if there is no reason.
  */
