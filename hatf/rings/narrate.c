@@ -8,132 +8,7 @@
 #include "hatf/rings/narrate_comments.h"
 #include "hatf/rings/narrate_run.h"
 #include "hatf/rings/narrate_stacks.h"
-
-/* Once 'far_timeline' is this long, in ns, it stays at least this long. */
-#define FAR_NS 100000000ull
-
-void
-narrate_start_clock(struct narrator *n, uint64_t stamp, uint64_t now_ns)
-{
-	struct timeline line;
-
-	timeline_init(&line, stamp, now_ns);
-	narrate_use_timeline(n, &line);
-}
-
-void
-narrate_use_timeline(struct narrator *n, const struct timeline *line)
-{
-	n->timeline = n->far_timeline = n->older_timeline = *line;
-}
-
-void
-narrate_read_clock(struct narrator *n, uint64_t stamp, uint64_t now_ns)
-{
-	const struct timeline far = n->far_timeline;
-
-	timeline_add(&n->timeline, stamp, now_ns, 0);
-	timeline_add(&n->far_timeline, stamp, now_ns, FAR_NS);
-	if (n->far_timeline.stamp0 != far.stamp0)
-		n->older_timeline = far;
-}
-
-/*
- * Return the time of a stamp, in ns since the start.  A stamp can be older than
- * the last two readings of the clocks, if an open realloc delayed the event, if
- * the thread of the event did not run for a while, or if the process had no
- * writer yet.  Convert such a stamp by 'far_timeline', but return at most the
- * time of the older of the last two readings.
- *
- * A stamp before the first point of a timeline can get a time that is too late
- * (timeline.h).  So convert stamps before the first point of 'far_timeline' by
- * 'older_timeline'.
- */
-static uint64_t
-ns_of(const struct narrator *n, uint64_t stamp)
-{
-	uint64_t ns, latest;
-
-	if (stamp >= n->timeline.stamp0)
-		return timeline_ns(&n->timeline, stamp);
-	ns = timeline_ns(stamp >= n->far_timeline.stamp0 ? &n->far_timeline
-							 : &n->older_timeline,
-			 stamp);
-	latest = n->timeline.ns0 - n->timeline.start_ns;
-	return ns < latest ? ns : latest;
-}
-
-/*
- * Consecutive stamps can have the same time in the trace.  The caller has
- * converted a stamp to 'ns'.  Return how many consecutive stamps, beginning
- * with this stamp, are certain to have the same time in the trace.
- */
-static uint64_t
-count_same(const struct narrator *n, uint64_t ns)
-{
-	const uint64_t unit_ns = n->unit_ns * n->grain;
-	uint64_t left_ns;
-	double count;
-
-	if (unit_ns == 1 || n->timeline.slope <= 0)
-		return 0;
-	left_ns = unit_ns - 1 - ns % unit_ns;
-	if (left_ns < 2)
-		return 0;
-	/* Subtract 1 because 'ns' was rounded down. */
-	count = (double)(left_ns - 1) / n->timeline.slope;
-	/* Limit the count, since a ring file may contain any slope. */
-	return count < 0x1p63 ? (uint64_t)count : 1ull << 63;
-}
-
-/*
- * Convert a time in ns since the start into the trace's unit, rounded down to
- * the grain.  The trace must have times.
- */
-static uint64_t
-in_units(const struct narrator *n, uint64_t ns)
-{
-	const uint64_t time = n->unit_ns != 1 ? ns / 1000 : ns;
-
-	/*
-	 * Rounding the times to the grain loses no order, because the stamps,
-	 * not the times, determine the order of the events.
-	 */
-	return n->grain != 1 ? time - time % n->grain : time;
-}
-
-uint64_t
-narrate_time_at(const struct narrator *n, uint64_t stamp)
-{
-	const uint64_t time =
-		n->unit_ns != 0 ? in_units(n, ns_of(n, stamp)) : 0;
-
-	return time > n->time ? time : n->time;
-}
-
-/*
- * Set n->time to the time of a stamp, unless n->time is later; return n->time.
- */
-static uint64_t
-time_of(struct narrator *n, uint64_t stamp)
-{
-	uint64_t ns, time;
-
-	if (stamp == n->time_stamp || n->unit_ns == 0)
-		return n->time;
-	n->time_stamp = stamp;
-	if (stamp - n->same_from < n->same_count &&
-	    n->timeline.stamp1 == n->same_line)
-		return n->time;
-	ns = ns_of(n, stamp);
-	n->same_from = stamp;
-	n->same_line = n->timeline.stamp1;
-	n->same_count = count_same(n, ns);
-	time = in_units(n, ns);
-	if (time > n->time)
-		n->time = time;
-	return n->time;
-}
+#include "hatf/rings/narrate_time.h"
 
 void
 narrate_open_block(struct narrator *n)
@@ -202,7 +77,7 @@ narrate_begin_stamps(struct narrator *n)
 static uint64_t
 step_of_tick(const struct narrator *n, uint64_t stamp, bool is_brief)
 {
-	const uint64_t since_ns = ns_of(n, stamp);
+	const uint64_t since_ns = narrate_ns_of(n, stamp);
 	const uint64_t lasted_ns = n->ticks_end_ns > since_ns && !is_brief
 					   ? n->ticks_end_ns - since_ns
 					   : 0;
@@ -553,19 +428,19 @@ put_rare(struct narrator *n, const struct order_producer *producer,
 			     ev->stamp);
 		break;
 	case EVENT_CREATE_HEAP:
-		time_of(n, ev->stamp);
+		narrate_time_of(n, ev->stamp);
 		put_heap_record(n, HATF_CREATE_HEAP, producer->id,
 				ev->operand[0], &ev->operand[1], false);
 		break;
 	case EVENT_DESTROY_HEAP:
-		time_of(n, ev->stamp);
+		narrate_time_of(n, ev->stamp);
 		put_heap_record(n, HATF_DESTROY_HEAP, producer->id,
 				ev->operand[0], NULL, false);
 		break;
 	case EVENT_MARK:
 	case EVENT_CLIENT:
 	case EVENT_CLIENT_DTD:
-		time_of(n, ev->stamp);
+		narrate_time_of(n, ev->stamp);
 		narrate_put_piece(n, producer, ev);
 		break;
 	case EVENT_HANDOVER:
@@ -590,22 +465,22 @@ narrate_event(void *context, const struct order_producer *producer,
 	begin_event(n, ev);
 	switch (ev->type) {
 	case EVENT_ALLOC:
-		time_of(n, ev->stamp);
+		narrate_time_of(n, ev->stamp);
 		put_alloc(n, producer, ev);
 		n->event_count++;
 		break;
 	case EVENT_FREE:
-		time_of(n, ev->stamp);
+		narrate_time_of(n, ev->stamp);
 		put_free(n, producer, ev->operand[0], 0);
 		n->event_count++;
 		break;
 	case EVENT_REALLOC_END:
-		time_of(n, ev->stamp);
+		narrate_time_of(n, ev->stamp);
 		put_realloc(n, producer, ev);
 		n->event_count++;
 		break;
 	case EVENT_THREAD:
-		time_of(n, ev->stamp);
+		narrate_time_of(n, ev->stamp);
 		put_create_thread(n, producer->id, ev->operand, false);
 		break;
 	/*
@@ -614,13 +489,13 @@ narrate_event(void *context, const struct order_producer *producer,
 	 */
 	case EVENT_REALLOC_BEGIN:
 	case EVENT_FORK:
-		time_of(n, ev->stamp);
+		narrate_time_of(n, ev->stamp);
 		narrate_put_fork(n, producer, ev);
 		break;
 	case EVENT_HEAP_ALLOC:
 	case EVENT_HEAP_FREE:
 	case EVENT_HEAP_REALLOC:
-		time_of(n, ev->stamp);
+		narrate_time_of(n, ev->stamp);
 		put_heap_event(n, producer, ev);
 		n->event_count++;
 		break;
@@ -648,13 +523,16 @@ narrate_run(void *context, const struct order_producer *producer,
 
 	if (!n->in_block || !narrate_can_take_run(n))
 		return 0;
+	if (run->is_stamped)
+		return narrate_put_stamped_run(n, producer->id, run);
 	/*
 	 * Do not call note_tick() if the run has only EVENT_STACK words: the
 	 * event after them may have a stamp of its own.
 	 */
 	if (has_event(run))
 		note_tick(n, run->stamp, order_is_brief(producer, run->stamp));
-	taken = narrate_put_run(n, producer->id, time_of(n, run->stamp), run);
+	taken = narrate_put_run(n, producer->id, narrate_time_of(n, run->stamp),
+				run);
 	n->event_count += run->events_taken;
 	return taken;
 }
@@ -666,7 +544,7 @@ narrate_thread_end(struct narrator *n, const struct order_producer *producer,
 	const struct hatf_record rec = {
 		.tag = HATF_DESTROY_THREAD,
 		.thread = producer->id,
-		.time = time_of(n, stamp),
+		.time = narrate_time_of(n, stamp),
 	};
 
 	narrate_open_block(n);

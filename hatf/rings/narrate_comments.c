@@ -2,6 +2,7 @@
 /* narrate_comments.c - see narrate_comments.h */
 
 #include "hatf/rings/narrate_comments.h"
+#include "hatf/rings/narrate_time.h"
 
 #include <string.h>
 

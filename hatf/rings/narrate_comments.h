@@ -38,11 +38,4 @@ void narrate_put_piece(struct narrator *n,
 		       const struct order_producer *producer,
 		       const struct event *ev);
 
-/*
- * Return the time that a comment gives for a stamp: at least the time of the
- * last record.  Do not change n->time, because a comment about a later moment
- * must not make the times of the next records later.
- */
-uint64_t narrate_time_at(const struct narrator *n, uint64_t stamp);
-
 #endif /* NARRATE_COMMENTS_H */

@@ -4,10 +4,15 @@
 #include "hatf/rings/narrate_run.h"
 
 #include "hatf/rings/narrate_stacks.h"
+#include "hatf/rings/narrate_time.h"
 
 _Static_assert((unsigned)EVENT_KIND_ALLOC == (unsigned)HATF_ALLOC &&
 		       (unsigned)EVENT_KIND_FREE == (unsigned)HATF_FREE,
 	       "the kind of a one-word event must equal its tag");
+_Static_assert((unsigned)EVENT_KIND_FREE_STAMPED -
+			       (unsigned)EVENT_KIND_ALLOC_STAMPED ==
+		       (unsigned)HATF_FREE,
+	       "the kinds of two-word events must be in the order of the tags");
 
 bool
 narrate_can_take_run(const struct narrator *n)
@@ -193,4 +198,34 @@ narrate_put_run(struct narrator *n, uint64_t thread, uint64_t time,
 	if (is_open)
 		encoder_end_run(&n->encoder, &records);
 	return i;
+}
+
+size_t
+narrate_put_stamped_run(struct narrator *n, uint64_t thread,
+			struct order_run *run)
+{
+	const size_t room = encoder_span_left(&n->encoder);
+	const size_t events = run->count / 2;
+	const size_t count = events < room ? events : room;
+	size_t i;
+
+	if (n->stacks != NULL)
+		return 0;
+	for (i = 0; i < count; i++) {
+		const uint64_t word = run->words[2 * i];
+		const uint64_t stamp = run->words[2 * i + 1];
+
+		if (stamp > n->timeline.stamp1)
+			break;
+		narrate_time_of(n, stamp);
+		encoder_put_plain(&n->encoder,
+				  (uint8_t)((word & EVENT_KIND_MASK) -
+					    EVENT_KIND_ALLOC_STAMPED),
+				  word >> EVENT_SIZE_SHIFT,
+				  word & ~EVENT_ADDRESS_EXTRA_BITS, thread,
+				  n->time);
+	}
+	run->events_taken = i;
+	n->event_count += i;
+	return 2 * i;
 }

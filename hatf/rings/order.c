@@ -9,6 +9,8 @@
 
 #include <stddef.h>
 
+#include "hatf/rings/order_run.h"
+
 void
 order_init(struct order *o, struct order_producer **queue, uint32_t queue_max,
 	   order_sink *sink, void *context)
@@ -583,52 +585,26 @@ step(struct order *o, struct order_producer *s)
 	}
 }
 
-/* Maximum number of words in a run of events (struct order_run). */
-#define RUN_MAX 256u
-
 /*
- * Return the run from s->pos on: at most RUN_MAX words, and none beyond the end
- * of the ring's memory.
- */
-static struct order_run
-find_run(const struct order_producer *s)
-{
-	const uint64_t mask = ring_mask(s->ring);
-	const uint64_t at = s->pos & mask;
-	const uint64_t *const words = &s->ring->words[at];
-	uint64_t max = s->seen_head - s->pos;
-	size_t n = 0;
-
-	if (max > RUN_MAX)
-		max = RUN_MAX;
-	if (max > mask + 1 - at)
-		max = mask + 1 - at;
-	while (n < max && ((words[n] & EVENT_KIND_MASK) <= EVENT_KIND_FREE ||
-			   event_is_stack(words[n])))
-		n++;
-	return (struct order_run){
-		.words = words,
-		.count = n,
-		.stamp = s->stamp,
-		.stack = s->stack,
-	};
-}
-
-/*
- * Pass runs of one-word events to the run sink until the run sink takes no
- * more.  All of these events have the stamp of the event before the first run,
- * so no event of another producer has to come between them.
+ * Pass runs to the run sink until the run sink takes no more.  In a run without
+ * stamps, all events have the stamp of the event before the run, so no event of
+ * another producer has to come between them.  In a run with stamps, no stamp is
+ * above 'bound', which is at most the next stamp of every other producer.
  */
 static void
-pass_run(struct order *o, struct order_producer *s)
+pass_runs(struct order *o, struct order_producer *s, uint64_t bound)
 {
 	size_t taken;
 
 	do {
-		struct order_run run = find_run(s);
+		struct order_run run = order_run_find(s);
 
+		if (run.count == 0)
+			run = order_run_find_stamped(s, bound);
 		taken = run.count == 0 ? 0 : o->run_sink(o->context, s, &run);
 		o->event_count += run.events_taken;
+		if (run.is_stamped && taken != 0)
+			s->stamp = run.words[taken - 1];
 		s->pos += taken;
 		s->stack = run.stack;
 	} while (taken != 0);
@@ -684,7 +660,7 @@ order_round(struct order *o, struct order_producer *const *producers,
 			}
 			step(o, s);
 			if (o->run_sink != NULL && o->open_count == 0)
-				pass_run(o, s);
+				pass_runs(o, s, bound);
 		} while (peek(s) && s->event.stamp <= bound);
 		/*
 		 * List only a realloc that is still open.  Most reallocs have

@@ -128,14 +128,21 @@ order_is_brief(const struct order_producer *s, uint64_t stamp)
 }
 
 /*
- * A run: one-word events of one producer, from its 'pos' on.  Each event is an
- * alloc or a free.  Words that change the stack (event_is_stack()) may be
- * before, between and after these events.
+ * A run: allocs and frees of one producer, from its 'pos' on.  There are two
+ * sorts of runs.  In a run without stamps, each event is one word.  Words that
+ * change the stack (event_is_stack()) may be before, between and after these
+ * events.  In a run with stamps, each event is two words, of which the second
+ * is the stamp.
  */
 struct order_run {
 	const uint64_t *words;
-	size_t count;	/* number of words */
-	uint64_t stamp; /* the stamp of all events of the run */
+	size_t count;	 /* number of words */
+	bool is_stamped; /* each event has a stamp */
+	/*
+	 * The stamp of all events of the run; in a run with stamps, the stamp
+	 * of the event before the run.
+	 */
+	uint64_t stamp;
 	/*
 	 * The run sink sets the next two members for the words that it takes.
 	 */

@@ -222,7 +222,7 @@ drop_run(void *context, const struct order_producer *producer,
 {
 	(void)context;
 	(void)producer;
-	run->events_taken = run->count;
+	run->events_taken = run->count / (1 + run->is_stamped);
 	return run->count;
 }
 

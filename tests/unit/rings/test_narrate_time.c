@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-#include "hatf/rings/narrate_comments.h"
+#include "hatf/rings/narrate_time.h"
 #include "tests/unit/support/hand.h"
 
 #define START_NS 123456789u

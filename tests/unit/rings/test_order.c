@@ -220,6 +220,28 @@ note_word(const struct order_producer *producer, uint64_t word, uint32_t stack)
 		 text);
 }
 
+/* Append up to two events of a run with stamps: "f1:8@70". */
+static size_t
+note_stamped_run(const struct order_producer *producer, struct order_run *run)
+{
+	size_t i;
+
+	for (i = 0; i < run->count && run->events_taken < 2; i += 2) {
+		const uint64_t word = run->words[i];
+		const size_t used = strlen(out);
+
+		snprintf(out + used, sizeof(out) - used, "%c%u:%u@%u ",
+			 (word & EVENT_KIND_MASK) == EVENT_KIND_FREE_STAMPED
+				 ? 'f'
+				 : 'a',
+			 (unsigned)producer->id,
+			 (unsigned)(word & 0xffffffff) & ~7u,
+			 (unsigned)run->words[i + 1]);
+		run->events_taken++;
+	}
+	return i;
+}
+
 /* A run sink that alternately takes two events and none. */
 static size_t
 note_run(void *context, const struct order_producer *producer,
@@ -232,6 +254,8 @@ note_run(void *context, const struct order_producer *producer,
 	ck_assert_uint_eq(run->stamp, producer->stamp);
 	if (++calls % 2 == 0)
 		return 0;
+	if (run->is_stamped)
+		return note_stamped_run(producer, run);
 	for (i = 0; i < run->count && run->events_taken < 2; i++) {
 		if (event_is_stack(run->words[i])) {
 			run->stack = event_stack_of(run->words[i]);
@@ -271,6 +295,49 @@ START_TEST(test_runs)
 	ck_assert_str_eq(out, want);
 	ck_assert_uint_eq(order.event_count, 10);
 	ck_assert_uint_eq(threads[0].producer.pos, threads[0].head);
+}
+END_TEST
+
+/*
+ * A run of events with stamps ends before the next stamp of another thread, and
+ * before a stamp that is smaller than the one before it.
+ */
+START_TEST(test_runs_with_stamps)
+{
+	static const char *const want =
+		"A0:8 A1:24 A0:16 F0:8 F1:24 A0:32 a0:40@50 a0:48@60 F0:40 "
+		"A1:64 A0:56 ";
+
+	set_up_noting();
+	order.run_sink = note_run;
+	put(0, 16,
+	    (uint64_t[]){ 8 | EVENT_KIND_ALLOC_STAMPED, 10,
+			  16 | EVENT_KIND_ALLOC_STAMPED, 20,
+			  8 | EVENT_KIND_FREE_STAMPED, 15,
+			  32 | EVENT_KIND_ALLOC_STAMPED, 40,
+			  40 | EVENT_KIND_ALLOC_STAMPED, 50,
+			  48 | EVENT_KIND_ALLOC_STAMPED, 60,
+			  40 | EVENT_KIND_FREE_STAMPED, 60,
+			  56 | EVENT_KIND_ALLOC_STAMPED, 70 });
+	put(1, 6,
+	    (uint64_t[]){ 24 | EVENT_KIND_ALLOC_STAMPED, 17,
+			  24 | EVENT_KIND_FREE_STAMPED, 30,
+			  64 | EVENT_KIND_ALLOC_STAMPED, 65 });
+	run(100);
+	ck_assert_str_eq(out, want);
+	ck_assert_uint_eq(order.event_count, 11);
+	ck_assert_uint_eq(threads[0].producer.stamp, 70);
+	/* A round ends with its last stamp, in a run, too. */
+	put(0, 6,
+	    (uint64_t[]){ 72 | EVENT_KIND_ALLOC_STAMPED, 110,
+			  80 | EVENT_KIND_ALLOC_STAMPED, 120,
+			  88 | EVENT_KIND_ALLOC_STAMPED, 130 });
+	out[0] = '\0';
+	run(120);
+	ck_assert_str_eq(out, "A0:72 a0:80@120 ");
+	ck_assert_uint_eq(threads[0].producer.stamp, 120);
+	run(130);
+	ck_assert_str_eq(out, "A0:72 a0:80@120 A0:88 ");
 }
 END_TEST
 
@@ -618,6 +685,7 @@ main(void)
 	tcase_add_test(tc, test_a_tick_stamps_the_events_after_it);
 	tcase_add_test(tc, test_brief_ticks);
 	tcase_add_test(tc, test_runs);
+	tcase_add_test(tc, test_runs_with_stamps);
 	tcase_add_test(tc, test_runs_with_stacks);
 	tcase_add_test(tc, test_begin_without_end_stops_all);
 	tcase_add_test(tc, test_reallocs_in_words);
